@@ -1,0 +1,9 @@
+//! What plugins need in common, written once.
+//!
+//! Nothing here crosses the boundary: it is compiled into each plugin that uses it.
+
+pub mod category;
+pub mod diff;
+pub mod json;
+pub mod lines;
+pub mod time;

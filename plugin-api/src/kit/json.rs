@@ -1,0 +1,247 @@
+//! JSON as logs hold it: borrowed where it can be, forgiving where it must be.
+//!
+//! The field types here read a value of an unexpected kind as absent, so that one odd field does not cost the
+//! record. They borrow from the input; an `Option<Cow<str>>` would silently copy.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+pub use serde_json::value::RawValue;
+
+/// A text field: a string, or absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Text<'a>(pub Option<Cow<'a, str>>);
+
+impl Text<'_> {
+    /// The text, when the field is a string.
+    pub fn get(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+
+    /// The text, when the field is a string that is not empty.
+    pub fn filled(&self) -> Option<&str> {
+        self.get().filter(|text| !text.is_empty())
+    }
+}
+
+/// A count field: a whole number that is not negative, also one written as a string or with a zero fraction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count(pub Option<u64>);
+
+/// A flag field: set only by a literal `true`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flag(pub bool);
+
+/// Numbers that u64 can't hold are no counts; beyond 2^53 a float's neighbours are apart by more than one.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// What stood in a forgiving field.
+enum Found<'a> {
+    Text(Cow<'a, str>),
+    Count(u64),
+    Flag(bool),
+    Nothing,
+}
+
+struct Any;
+
+impl<'de> Visitor<'de> for Any {
+    type Value = Found<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+    fn visit_unit<E>(self) -> Result<Found<'de>, E> {
+        Ok(Found::Nothing)
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Found<'de>, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Found::Nothing)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found<'de>, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Found::Nothing)
+    }
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Found<'de>, E> {
+        Ok(Found::Text(Cow::Borrowed(text)))
+    }
+    fn visit_str<E>(self, text: &str) -> Result<Found<'de>, E> {
+        Ok(Found::Text(Cow::Owned(text.to_owned())))
+    }
+    fn visit_string<E>(self, text: String) -> Result<Found<'de>, E> {
+        Ok(Found::Text(Cow::Owned(text)))
+    }
+    fn visit_u64<E>(self, number: u64) -> Result<Found<'de>, E> {
+        Ok(Found::Count(number))
+    }
+    fn visit_i64<E>(self, _: i64) -> Result<Found<'de>, E> {
+        Ok(Found::Nothing)
+    }
+    fn visit_f64<E>(self, number: f64) -> Result<Found<'de>, E> {
+        let whole = number.fract() == 0.0 && (0.0..=EXACT).contains(&number);
+        Ok(if whole { Found::Count(number as u64) } else { Found::Nothing })
+    }
+    fn visit_bool<E>(self, flag: bool) -> Result<Found<'de>, E> {
+        Ok(Found::Flag(flag))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(match from.deserialize_any(Any)? {
+            Found::Text(text) => Self(Some(text)),
+            _ => Self(None),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(match from.deserialize_any(Any)? {
+            Found::Count(count) => Self(Some(count)),
+            Found::Text(text) => Self(text.trim().parse().ok()),
+            _ => Self(None),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Flag {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(Self(matches!(from.deserialize_any(Any)?, Found::Flag(true))))
+    }
+}
+
+/// Replaces each escape of half a surrogate pair (`\ud83d` alone) by `\ufffd`; `None` when there is none.
+///
+/// Harnesses that cut texts by UTF-16 units write such halves, and a strict parser refuses the whole line for it.
+pub fn mend_surrogates(json: &str) -> Option<String> {
+    let bytes = json.as_bytes();
+    let mut mended: Option<String> = None;
+    let mut copied = 0;
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
+        at += found;
+        let Some(unit) = unit_at(bytes, at) else {
+            at += 2;
+            if at >= bytes.len() {
+                break;
+            }
+            continue;
+        };
+        let paired = (0xd800..0xdc00).contains(&unit)
+            && unit_at(bytes, at + 6).is_some_and(|next| (0xdc00..0xe000).contains(&next));
+        if paired {
+            at += 12;
+        } else {
+            if (0xd800..0xe000).contains(&unit) {
+                let out = mended.get_or_insert_default();
+                out.push_str(&json[copied..at]);
+                out.push_str("\\ufffd");
+                copied = at + 6;
+            }
+            at += 6;
+        }
+        if at >= bytes.len() {
+            break;
+        }
+    }
+    mended.map(|mut out| {
+        out.push_str(&json[copied..]);
+        out
+    })
+}
+
+/// The UTF-16 unit that the escape at `at` stands for, when it is a `\uXXXX`.
+fn unit_at(bytes: &[u8], at: usize) -> Option<u32> {
+    let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    digits.iter().try_fold(0, |unit, &digit| Some(unit << 4 | char::from(digit).to_digit(16)?))
+}
+
+/// The JSON string of a text, quotes included.
+pub fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(serde::Deserialize)]
+    struct Fields<'a> {
+        #[serde(borrow, default)]
+        text: Text<'a>,
+        #[serde(default)]
+        count: Count,
+        #[serde(default)]
+        flag: Flag,
+    }
+
+    #[track_caller]
+    fn read(json: &str) -> Fields<'_> {
+        serde_json::from_str(json).expect("valid JSON")
+    }
+
+    #[test]
+    fn a_plain_text_is_borrowed() {
+        assert!(matches!(read(r#"{"text":"plain"}"#).text.0, Some(Cow::Borrowed("plain"))));
+        assert_eq!(read(r#"{"text":"a\nb"}"#).text.get(), Some("a\nb"));
+    }
+
+    #[test]
+    fn a_value_of_another_kind_is_absent_and_the_record_goes_on() {
+        for odd in ["null", "7", "-7", "1.5", "true", "[1,[2]]", r#"{"a":{"b":1}}"#] {
+            let json = format!(r#"{{"text":{odd},"count":3,"flag":true}}"#);
+            let fields = read(&json);
+            assert_eq!((fields.text.get(), fields.count.0, fields.flag.0), (None, Some(3), true), "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_count_is_whole_and_not_negative() {
+        for (json, count) in [
+            ("12", Some(12)),
+            ("18446744073709551615", Some(u64::MAX)),
+            ("\"12\"", Some(12)),
+            ("12.0", Some(12)),
+            ("12.5", None),
+            ("-1", None),
+            ("1e300", None),
+            ("\"many\"", None),
+            ("null", None),
+        ] {
+            assert_eq!(read(&format!(r#"{{"count":{json}}}"#)).count.0, count, "{json}");
+        }
+    }
+
+    #[test]
+    fn only_a_literal_true_sets_a_flag() {
+        for (json, flag) in [("true", true), ("false", false), ("null", false), ("1", false), ("\"true\"", false)] {
+            assert_eq!(read(&format!(r#"{{"flag":{json}}}"#)).flag.0, flag, "{json}");
+        }
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_becomes_a_replacement_character() {
+        for (json, mended) in [
+            (r#""plain""#, None),
+            (r#""\ud83d\ude00""#, None),
+            (r#""\\ud83d""#, None),
+            (r#""\ud83d""#, Some(r#""\ufffd""#)),
+            (r#""a\ude00b\n""#, Some(r#""a\ufffdb\n""#)),
+            (r#""\ud83d\ud83d\ude00\ud83d""#, Some(r#""\ufffd\ud83d\ude00\ufffd""#)),
+            (r#""\\\ud83d x""#, Some(r#""\\\ufffd x""#)),
+            (r#"{"cut":"\ud8"#, None),
+            ("\\", None),
+        ] {
+            assert_eq!(mend_surrogates(json).as_deref(), mended, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_quoted_text_reads_back() {
+        let text = "a \"b\" \\ \n \u{1} é";
+        assert_eq!(serde_json::from_str::<String>(&quoted(text)).expect("a JSON string"), text);
+    }
+}
