@@ -3,8 +3,6 @@
 //! `who` is `me`, `bot MODEL`, `bot` (a model whose name nobody recorded) or `app`: the harness's own notices,
 //! which it shows where the bot speaks.
 
-use std::fs::File;
-
 use toolpath_plugin_api::kit::json::quoted;
 use toolpath_plugin_api::kit::lines::Lines;
 use toolpath_plugin_api::{
@@ -17,11 +15,10 @@ struct Minimal;
 
 impl Provider for Minimal {
     fn read(&self, request: &ReadRequest<'_>, sink: &mut Sink<'_>) -> Result<Summary, PluginError> {
-        let path = request.path();
-        let id = path.file_stem().map_or_else(|| "stdin".into(), |stem| stem.to_string_lossy());
+        let id = request.file_stem().unwrap_or_else(|| "stdin".to_owned());
         sink.session(&SessionRecord::new(&id))?;
 
-        let mut lines = Lines::new(File::open(&path)?);
+        let mut lines = Lines::new(request.open_file()?);
         let mut records = 0;
         while let Some(line) = lines.next()? {
             if line.is_blank() {

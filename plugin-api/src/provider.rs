@@ -1,6 +1,7 @@
 //! What a plugin's author implements.
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::error::PluginError;
@@ -51,6 +52,24 @@ impl<'a> ReadRequest<'a> {
     /// File or folder to open.
     pub fn path(&self) -> PathBuf {
         path_from(self.raw.path.as_slice()).into_owned()
+    }
+
+    /// Opens it, for formats whose session is one file.
+    pub fn open_file(&self) -> Result<File, PluginError> {
+        let path = self.path();
+        if path.is_dir() {
+            return Err(PluginError::new("is a folder; name one session's file in it"));
+        }
+        Ok(File::open(path)?)
+    }
+
+    /// Name of its file without the extension, which many formats use as the session's id; `None` for standard
+    /// input.
+    pub fn file_stem(&self) -> Option<String> {
+        if self.is_stdin() {
+            return None;
+        }
+        self.path().file_stem().map(|stem| stem.to_string_lossy().into_owned())
     }
 
     /// How messages name it; `-` for standard input.

@@ -1,0 +1,98 @@
+//! Flags and their help.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+/// Says who did what in an AI coding session: the human, the model, or the harness itself.
+///
+/// Reads the session that a coding harness logged, through the plugin of its provider, and writes a Toolpath document.
+/// `toolpath-host --provider NAME SESSION` is short for `toolpath-host derive --provider NAME SESSION`.
+#[derive(Debug, Parser)]
+#[command(
+    name = "toolpath-host",
+    version,
+    override_usage = "toolpath-host --provider <NAME> <SESSION>\n       toolpath-host <COMMAND>"
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+impl Cli {
+    /// Reads a command line; what does not begin with a command is the short form of `derive`.
+    ///
+    /// Prints help or what is wrong, and exits, where the command line asks for no run.
+    pub fn read(args: impl IntoIterator<Item = OsString>) -> Self {
+        let mut args: Vec<OsString> = args.into_iter().collect();
+        let is_command = |word: &str| {
+            Self::command().get_subcommands().any(|command| command.get_name() == word)
+                || ["help", "-h", "--help", "-V", "--version"].contains(&word)
+        };
+        if args.get(1).is_some_and(|first| first.to_str().is_none_or(|word| !is_command(word))) {
+            args.insert(1, "derive".into());
+        }
+        Self::parse_from(args)
+    }
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Derive the document of a session
+    Derive(Derive),
+}
+
+/// How to derive the document of a session.
+#[derive(Args, Debug)]
+pub struct Derive {
+    /// Read through the plugin of provider NAME
+    #[arg(long, value_name = "NAME")]
+    pub provider: String,
+    /// Session to read: a file or folder of the harness, or `-` for standard input
+    #[arg(value_name = "SESSION")]
+    pub session: PathBuf,
+    /// Write the document to FILE instead of standard output; FILE is replaced when the document is complete
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Lay the document out over lines
+    #[arg(long)]
+    pub pretty: bool,
+    /// Fail when a record could not be read, instead of keeping it as an event
+    #[arg(long)]
+    pub strict: bool,
+    /// Leave the models' reasoning out
+    #[arg(long)]
+    pub no_thinking: bool,
+    /// Leave tool calls out of messages; the files they wrote stay
+    #[arg(long)]
+    pub no_tools: bool,
+    /// Title of the path [default: the session's]
+    #[arg(long, value_name = "TITLE")]
+    pub title: Option<String>,
+    /// Base URI of the path [default: the session's working directory]
+    #[arg(long, value_name = "URI")]
+    pub base_uri: Option<String>,
+    /// Id of the path and its graph [default: made of the provider and the session's id]
+    #[arg(long, value_name = "ID")]
+    pub path_id: Option<String>,
+    /// Where plugins are.
+    #[command(flatten)]
+    pub plugins: Plugins,
+    /// Tell on standard error which plugin reads, and of each turn that the harness wrote
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// Where plugins are.
+#[derive(Args, Debug)]
+pub struct Plugins {
+    /// Look in this plugin file first; may be given more than once
+    #[arg(long = "plugin", value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Look for plugins in folder DIR before all other places; may be given more than once
+    #[arg(long = "plugins", value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+}

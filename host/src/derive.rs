@@ -1,0 +1,511 @@
+//! Turns and events in, steps out.
+//!
+//! A step's place (its id, its parents, its actor) is fixed when its record arrives; its content may come later. What
+//! is complete goes to a spool at once, and an index of segments puts it in order at the end. Memory grows with
+//! the number of ids, by digests, never with texts. Nothing here reads a clock, the environment or a file of the
+//! user's.
+//!
+//! Parents are found through *lines*: a turn starts a line, events lengthen the line they stand on, and whatever
+//! names a record of a line hangs on that line's tip. So every record of the main line is an ancestor of the head, and
+//! what happened on an abandoned branch stays there.
+
+pub(crate) mod actor;
+pub(crate) mod change;
+mod ids;
+mod usage;
+mod waiting;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use serde_json::{Map, Value, json};
+
+use crate::digest;
+use crate::record::{Branch, Diagnostic, EventRecord, Origin, ResultRecord, Severity, SkipRecord, TurnRecord};
+use crate::spool::{Segment, Spool};
+use crate::step::{Change, EventData, Step, StepIdentity, Structural};
+use crate::turn::{FileMutation, Role, ToolResult, Turn};
+
+pub(crate) use actor::ActorEntry;
+use actor::{ActorId, Actors};
+pub use change::Detail;
+use change::Marks;
+use ids::{Fate, Ids, Line, Seq, Target};
+use usage::{Groups, Said};
+use waiting::{Brought, CallResult, Held, Waiting};
+
+/// Bytes of finished steps kept in memory before they go to a file.
+const STEPS_IN_MEMORY: usize = 4 * 1024 * 1024;
+
+/// What became of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Became {
+    /// A step for a turn.
+    Turn,
+    /// Part of its call's step.
+    Folded,
+    /// A step for an event.
+    Event,
+    /// Nothing: it repeats an earlier record.
+    Duplicate,
+}
+
+/// All steps of a path, in order, and what the document says around them.
+#[derive(Debug)]
+pub struct Steps {
+    /// Each step's JSON, followed by a comma.
+    pub(crate) spool: Spool,
+    /// Where each step lies, in order.
+    pub(crate) index: Vec<Segment>,
+    /// The tip of the main line; empty without steps.
+    pub(crate) head: String,
+    /// The actors' entries.
+    pub(crate) actors: BTreeMap<String, ActorEntry>,
+    /// The files that the steps write, in the order in which their steps were complete.
+    pub(crate) files: Vec<String>,
+    /// The first working directory that a turn recorded.
+    pub(crate) first_working_dir: Option<String>,
+}
+
+/// A line of the conversation.
+#[derive(Clone, Copy, Debug)]
+struct LineEnd {
+    /// Its last step so far.
+    tip: Seq,
+}
+
+/// A sub-agent's branch.
+#[derive(Clone, Copy, Debug)]
+struct BranchEnd {
+    /// The line of its last turn.
+    line: Line,
+    /// Who wrote what stands in the user's position there; `None` for a model that the log does not name.
+    prompter: Option<ActorId>,
+}
+
+/// A tool call.
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    turn: Seq,
+    index: u32,
+    actor: ActorId,
+    /// Digest of its result; 0 while it has none.
+    result: u128,
+}
+
+/// Derives the steps of one path.
+#[derive(Debug)]
+pub struct Deriver {
+    /// Key of every conversation change.
+    key: String,
+    detail: Detail,
+    ids: Ids,
+    actors: Actors,
+    groups: Groups,
+    waiting: Waiting,
+    calls: digest::Map<Call>,
+    /// The line of each step.
+    line_of: Vec<Line>,
+    lines: Vec<LineEnd>,
+    /// Line of the last turn on the main line.
+    main: Option<Line>,
+    /// Line of the events before every turn.
+    preamble: Option<Line>,
+    branches: digest::Map<BranchEnd>,
+    /// Branches by the call that started them.
+    branches_of: digest::Map<Vec<u128>>,
+    /// Branches whose result has come and that the next turn of the main line takes up.
+    returning: Vec<u128>,
+    last_turn: Option<Seq>,
+    turns: u64,
+    events: u64,
+    spool: Spool,
+    index: Vec<Segment>,
+    files: Vec<String>,
+    files_seen: digest::Set,
+    first_working_dir: Option<String>,
+    diagnostics: Vec<Diagnostic>,
+    scratch: Vec<u8>,
+}
+
+impl Deriver {
+    /// Derives the session `session_id` of `provider`.
+    pub fn new(provider: &str, session_id: &str, detail: Detail) -> Self {
+        Self {
+            key: format!("{provider}://{session_id}"),
+            detail,
+            ids: Ids::new(),
+            actors: Actors::new(provider),
+            groups: Groups::default(),
+            waiting: Waiting::default(),
+            calls: digest::Map::default(),
+            line_of: Vec::new(),
+            lines: Vec::new(),
+            main: None,
+            preamble: None,
+            branches: digest::Map::default(),
+            branches_of: digest::Map::default(),
+            returning: Vec::new(),
+            last_turn: None,
+            turns: 0,
+            events: 0,
+            spool: Spool::new(STEPS_IN_MEMORY),
+            index: Vec::new(),
+            files: Vec::new(),
+            files_seen: digest::Set::default(),
+            first_working_dir: None,
+            diagnostics: Vec::new(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// What there is to say about the records so far; each is said once.
+    pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.diagnostics)
+    }
+
+    /// Takes in a message.
+    pub fn turn(&mut self, record: TurnRecord<'_>) -> io::Result<Became> {
+        let content = digest::of(&(0_u8, &record.turn, &record.partial, &record.branch));
+        self.turns += 1;
+        let numbered;
+        let id: &str = if record.turn.id.is_empty() {
+            numbered = format!("step-{:04}", self.turns);
+            &numbered
+        } else {
+            &record.turn.id
+        };
+        let named = self.line_named(record.turn.parent_id.as_deref());
+        let seq = self.next_seq();
+        let Fate::Step(id) = self.ids.register(id, content, seq)? else { return Ok(Became::Duplicate) };
+
+        self.report_unknown_parent(record.turn.parent_id.as_deref(), named, record.origin);
+        let branch = record.branch.as_ref().map(digest::of);
+        let (parent, prompter) = match (&record.branch, branch) {
+            (Some(branch), Some(key)) => self.branch_parent(branch, key, named),
+            _ => (named.or_else(|| self.parent_without_name(record.parent_or_previous, &record.turn)), None),
+        };
+        let is_prompt = branch.is_some() && record.turn.role == Role::User && !record.turn.harness_generated;
+        let mut parents = Vec::new();
+        if let Some(line) = parent {
+            parents.push(self.tip_name(line)?);
+        }
+        if branch.is_none() {
+            for branch in std::mem::take(&mut self.returning) {
+                let tip = self.tip_name(self.branches[&branch].line)?;
+                if !parents.contains(&tip) {
+                    parents.push(tip);
+                }
+            }
+        }
+
+        let line = self.start_line(seq);
+        let actor = match prompter {
+            Some(prompter) if is_prompt => prompter,
+            None if is_prompt => self.actors.model(None),
+            _ => self.actors.of(&record.turn),
+        };
+        match branch {
+            Some(key) => {
+                self.branches.insert(key, BranchEnd { line, prompter });
+            }
+            None => self.main = Some(line),
+        }
+        if self.first_working_dir.is_none() {
+            let environment = record.turn.environment.as_ref();
+            self.first_working_dir = environment.and_then(|place| place.working_dir.as_deref()).map(str::to_owned);
+        }
+
+        let mut turn = record.turn;
+        let said = Said {
+            group: turn.group_id.as_deref(),
+            usage: turn.token_usage.take(),
+            is_snapshot: record.usage_is_snapshot,
+        };
+        let usage = self.groups.next(said);
+        if let Some(last) = self.last_turn.replace(seq) {
+            self.bring(last, Brought::Usage(usage))?;
+        }
+        let outstanding = self.expect_results(&turn, seq, actor)?;
+        let held = Held {
+            id,
+            parents,
+            actor: self.actors.name(actor).to_owned(),
+            turn: turn.into_owned(),
+            needs_result: record.needs_result,
+            partial: record.partial,
+        };
+        // One more for the turn after it, which decides whether this one carries its group's usage.
+        self.waiting.hold(seq, held, outstanding + 1)?;
+        Ok(Became::Turn)
+    }
+
+    /// Takes in the result of a tool call; one for a call that nobody made becomes an event.
+    pub fn result(&mut self, record: ResultRecord<'_>) -> io::Result<Became> {
+        let key = digest::of_text(&record.call_id);
+        let content = result_digest(&record.result, &record.file_mutations);
+        match self.calls.get_mut(&key) {
+            Some(call) if call.result == 0 => {
+                call.result = content;
+                let (turn, index) = (call.turn, call.index);
+                self.returning.extend(self.branches_of.get(&key).into_iter().flatten());
+                let result = CallResult {
+                    call: index,
+                    result: record.result.into_owned(),
+                    file_mutations: record.file_mutations.into_iter().map(|file| file.into_owned()).collect(),
+                    partial: record.partial,
+                    delegations: record.delegations.into_iter().map(|work| work.into_owned()).collect(),
+                };
+                self.bring(turn, Brought::Result(Box::new(result)))?;
+                Ok(Became::Folded)
+            }
+            Some(call) if call.result == content => Ok(Became::Duplicate),
+            known => {
+                let message = match known {
+                    None => {
+                        format!("the result of `{}` answers no call before it; it is kept as an event", record.call_id)
+                    }
+                    Some(_) => format!(
+                        "a second result for `{}` differs from the first; it is kept as an event",
+                        record.call_id
+                    ),
+                };
+                self.say(Severity::Warning, "orphan-result", message, record.origin);
+                self.event(event_of(record))
+            }
+        }
+    }
+
+    /// Takes in a record that is no message.
+    pub fn event(&mut self, record: EventRecord<'_>) -> io::Result<Became> {
+        let received = (&record.id, &record.timestamp, &record.event_type, &record.parent_id);
+        let content = digest::of(&(1_u8, received, &record.data, &record.branch));
+        self.events += 1;
+        let numbered;
+        let id: &str = if record.id.is_empty() {
+            numbered = format!("event-{:04}", self.events);
+            &numbered
+        } else {
+            &record.id
+        };
+        let named = self.line_named(record.parent_id.as_deref());
+        let seq = self.next_seq();
+        let Fate::Step(id) = self.ids.register(id, content, seq)? else { return Ok(Became::Duplicate) };
+
+        self.report_unknown_parent(record.parent_id.as_deref(), named, record.origin);
+        let in_branch = record.branch.as_ref().and_then(|branch| self.branches.get(&digest::of(branch)));
+        let line = named.or(in_branch.map(|branch| branch.line)).or(self.main).or(self.preamble);
+        let mut parents = Vec::new();
+        match line {
+            Some(line) => {
+                parents.push(self.tip_name(line)?);
+                self.lines[line as usize].tip = seq;
+                self.line_of.push(line);
+                self.index.push(Segment::default());
+            }
+            None => self.preamble = Some(self.start_line(seq)),
+        }
+
+        let actor = self.actors.harness();
+        let data = match record.data.as_ref().map(crate::json::Json::value) {
+            Some(Value::Object(data)) => data,
+            None => Map::new(),
+            Some(other) => Map::from_iter([("data".to_owned(), other)]),
+        };
+        let event = EventData { entry_type: &record.event_type, source_id: &record.id, data };
+        let change = Change { raw: None, structural: Structural::Event(event) };
+        let step = Step {
+            step: StepIdentity {
+                id: &id,
+                parents: &parents,
+                actor: self.actors.name(actor),
+                timestamp: &record.timestamp,
+            },
+            change: BTreeMap::from([(self.key.as_str().into(), change)]),
+        };
+        let segment = write_step(&mut self.spool, &mut self.scratch, &step)?;
+        self.index[seq as usize] = segment;
+        Ok(Became::Event)
+    }
+
+    /// Takes note of a record of which no step is made.
+    pub fn skip(&mut self, record: &SkipRecord<'_>) {
+        let Some(id) = record.id.as_deref().filter(|id| !id.is_empty()) else { return };
+        let line = self.line_named(record.parent_id.as_deref()).or(self.main).or(self.preamble);
+        if let Some(line) = line {
+            self.ids.alias(id, line);
+        }
+    }
+
+    /// Ends the path: what still waits has no result.
+    pub fn finish(mut self) -> io::Result<Steps> {
+        let usage = self.groups.end();
+        if let Some(last) = self.last_turn {
+            self.bring(last, Brought::Usage(usage))?;
+        }
+        for seq in self.waiting.waiting() {
+            if let Some(held) = self.waiting.release(seq)? {
+                self.write_turn(seq, &held)?;
+            }
+        }
+        let head = match self.main.or(self.preamble).or(self.line_of.last().copied()) {
+            Some(line) => self.tip_name(line)?,
+            None => String::new(),
+        };
+        Ok(Steps {
+            spool: self.spool,
+            index: self.index,
+            head,
+            actors: self.actors.into_entries(),
+            files: self.files,
+            first_working_dir: self.first_working_dir,
+        })
+    }
+
+    fn next_seq(&self) -> Seq {
+        Seq::try_from(self.line_of.len()).expect("a session has fewer than four billion records")
+    }
+
+    fn line_named(&self, id: Option<&str>) -> Option<Line> {
+        match self.ids.target(id?)? {
+            Target::Step(seq) => Some(self.line_of[seq as usize]),
+            Target::Line(line) => Some(line),
+        }
+    }
+
+    fn tip_name(&mut self, line: Line) -> io::Result<String> {
+        self.ids.name(self.lines[line as usize].tip)
+    }
+
+    /// Starts a line with step `seq`, whose place in the index is taken with it.
+    fn start_line(&mut self, seq: Seq) -> Line {
+        let line = Line::try_from(self.lines.len()).expect("there are no more lines than steps");
+        self.lines.push(LineEnd { tip: seq });
+        self.line_of.push(line);
+        self.index.push(Segment::default());
+        line
+    }
+
+    /// Where a main-line turn hangs that names no earlier record.
+    fn parent_without_name(&self, or_previous: bool, turn: &Turn<'_>) -> Option<Line> {
+        match self.main {
+            None if turn.parent_id.is_none() || or_previous => self.preamble,
+            Some(main) if or_previous => Some(main),
+            _ => None,
+        }
+    }
+
+    /// Where a turn of a branch hangs, and who speaks in the user's position there.
+    fn branch_parent(&mut self, branch: &Branch, key: u128, named: Option<Line>) -> (Option<Line>, Option<ActorId>) {
+        if let Some(&end) = self.branches.get(&key) {
+            return (Some(named.unwrap_or(end.line)), end.prompter);
+        }
+        let call = branch.call.as_deref().map(digest::of_text);
+        let caller = call.and_then(|call| self.calls.get(&call)).copied();
+        if let Some(call) = call {
+            self.branches_of.entry(call).or_default().push(key);
+        }
+        match caller {
+            Some(caller) => (Some(self.line_of[caller.turn as usize]), Some(caller.actor)),
+            None => (named.or(self.main).or(self.preamble), None),
+        }
+    }
+
+    /// Registers the calls of a turn whose results are still to come, and answers how many there are.
+    fn expect_results(&mut self, turn: &Turn<'_>, seq: Seq, actor: ActorId) -> io::Result<u32> {
+        let mut outstanding = 0_u32;
+        for (index, call) in turn.tool_uses.iter().enumerate() {
+            let key = digest::of_text(&call.id);
+            let result = call.result.as_ref().map_or(0, |result| result_digest(result, &[]));
+            let index = u32::try_from(index).expect("fewer than four billion calls in a turn");
+            let before = self.calls.insert(key, Call { turn: seq, index, actor, result });
+            if result == 0 {
+                outstanding += 1;
+            }
+            // The id means this call from now on: an earlier one of the same id gets no result any more.
+            match before {
+                Some(before) if before.result == 0 && before.turn == seq => outstanding -= 1,
+                Some(before) if before.result == 0 => self.bring(before.turn, Brought::Nothing)?,
+                _ => {}
+            }
+        }
+        Ok(outstanding)
+    }
+
+    fn bring(&mut self, seq: Seq, brought: Brought) -> io::Result<()> {
+        match self.waiting.bring(seq, brought)? {
+            Some(held) => self.write_turn(seq, &held),
+            None => Ok(()),
+        }
+    }
+
+    fn write_turn(&mut self, seq: Seq, held: &Held) -> io::Result<()> {
+        let marks = Marks { needs_result: &held.needs_result, partial: &held.partial };
+        let change = change::changes(&held.turn, marks, &self.key, self.detail);
+        for (path, change) in &change {
+            if matches!(change.structural, Structural::Write(_)) && self.files_seen.insert(digest::of_text(path)) {
+                self.files.push(path.to_string());
+            }
+        }
+        let step = Step {
+            step: StepIdentity {
+                id: &held.id,
+                parents: &held.parents,
+                actor: &held.actor,
+                timestamp: &held.turn.timestamp,
+            },
+            change,
+        };
+        self.index[seq as usize] = write_step(&mut self.spool, &mut self.scratch, &step)?;
+        Ok(())
+    }
+
+    fn report_unknown_parent(&mut self, parent: Option<&str>, found: Option<Line>, origin: Origin) {
+        if let (Some(parent), None) = (parent, found) {
+            let message = format!("the parent `{parent}` is not among the records before it");
+            self.say(Severity::Info, "unknown-parent", message, origin);
+        }
+    }
+
+    fn say(&mut self, severity: Severity, code: &str, message: String, origin: Origin) {
+        self.diagnostics.push(Diagnostic { severity, code: code.to_owned(), message, origin });
+    }
+}
+
+fn write_step(spool: &mut Spool, scratch: &mut Vec<u8>, step: &Step<'_>) -> io::Result<Segment> {
+    scratch.clear();
+    serde_json::to_writer(&mut *scratch, step)?;
+    scratch.push(b',');
+    spool.append(scratch)
+}
+
+/// Never 0, which stands for no result.
+fn result_digest(result: &ToolResult<'_>, files: &[FileMutation<'_>]) -> u128 {
+    digest::of(&(result, files)) | 1
+}
+
+/// The event that a result becomes for which there is no call.
+fn event_of(record: ResultRecord<'_>) -> EventRecord<'_> {
+    let mut data = json!({
+        "tool_use_id": record.call_id,
+        "content": record.result.content,
+        "is_error": record.result.is_error,
+    });
+    if let (false, Value::Object(data)) = (record.file_mutations.is_empty(), &mut data) {
+        data.insert("file_mutations".to_owned(), json!(record.file_mutations));
+    }
+    if let (false, Value::Object(data)) = (record.delegations.is_empty(), &mut data) {
+        data.insert("delegations".to_owned(), json!(record.delegations));
+    }
+    EventRecord {
+        id: "".into(),
+        timestamp: record.timestamp,
+        event_type: "tool-result".into(),
+        parent_id: None,
+        data: Some(crate::json::Json::of(&data)),
+        unreadable: false,
+        branch: None,
+        part_of_record: record.part_of_record,
+        origin: record.origin,
+    }
+}

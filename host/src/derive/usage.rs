@@ -1,0 +1,143 @@
+//! Usage once a group: on the last turn of each run.
+//!
+//! A run is turns next to each other with one group. Where turns repeat a snapshot of what the group has used so
+//! far, the snapshot with the most output tokens stands (the last of equals), and a group that goes on after another turn came
+//! between is counted there only for what was added.
+
+use crate::digest;
+use crate::turn::TokenUsage;
+
+/// What a turn says about usage.
+#[derive(Debug)]
+pub(crate) struct Said<'a> {
+    pub(crate) group: Option<&'a str>,
+    pub(crate) usage: Option<TokenUsage>,
+    pub(crate) is_snapshot: bool,
+}
+
+/// The run of turns that the last turn belongs to.
+#[derive(Debug)]
+struct Run {
+    group: Option<u128>,
+    /// What the last turn of the run is to carry.
+    usage: Option<TokenUsage>,
+    is_snapshot: bool,
+}
+
+/// Counts of a group that earlier runs carry; what was absent is zero.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted([u64; 4]);
+
+/// Usage of one path.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    run: Option<Run>,
+    counted: digest::Map<Counted>,
+}
+
+impl Groups {
+    /// Takes in the next turn, and answers the usage that the turn before it carries.
+    pub(crate) fn next(&mut self, said: Said<'_>) -> Option<TokenUsage> {
+        let group = said.group.map(digest::of_text);
+        if let Some(run) = &mut self.run
+            && run.group.is_some()
+            && run.group == group
+        {
+            let keeps = said.is_snapshot && run.is_snapshot && output(&run.usage) > output(&said.usage);
+            if !keeps {
+                (run.usage, run.is_snapshot) = (said.usage, said.is_snapshot);
+            }
+            return None;
+        }
+        let ended = self.end();
+        self.run = Some(Run { group, usage: said.usage, is_snapshot: said.is_snapshot });
+        ended
+    }
+
+    /// The usage that the last turn carries.
+    pub(crate) fn end(&mut self) -> Option<TokenUsage> {
+        let run = self.run.take()?;
+        let usage = run.usage?;
+        match run.group {
+            Some(group) if run.is_snapshot => self.added(group, usage),
+            _ => Some(usage),
+        }
+    }
+
+    /// What a snapshot adds to what was counted for its group.
+    fn added(&mut self, group: u128, usage: TokenUsage) -> Option<TokenUsage> {
+        let now = counts(&usage).map(|count| count.unwrap_or(0));
+        let Some(Counted(before)) = self.counted.insert(group, Counted(now)) else { return Some(usage) };
+        let most: [u64; 4] = std::array::from_fn(|part| now[part].max(before[part]));
+        self.counted.insert(group, Counted(most));
+        if most == before {
+            return None;
+        }
+        let added = |part: usize, count: Option<u64>| count.map(|_| most[part] - before[part]);
+        let [input, output, read, write] = counts(&usage);
+        Some(TokenUsage {
+            input_tokens: added(0, input),
+            output_tokens: added(1, output),
+            cache_read_tokens: added(2, read),
+            cache_write_tokens: added(3, write),
+            breakdowns: std::collections::BTreeMap::new(),
+        })
+    }
+}
+
+fn output(usage: &Option<TokenUsage>) -> Option<u64> {
+    usage.as_ref()?.output_tokens
+}
+
+fn counts(usage: &TokenUsage) -> [Option<u64>; 4] {
+    [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each turn is `group output` or `group -`; the answer lists the output tokens that each turn carries.
+    #[track_caller]
+    fn check(is_snapshot: bool, turns: &[&str], expected: &[Option<u64>]) {
+        let mut groups = Groups::default();
+        let mut carried = Vec::new();
+        for turn in turns {
+            let (group, output) = turn.split_once(' ').expect("a group and a count");
+            let usage = output.parse().ok().map(|output| TokenUsage {
+                input_tokens: Some(3),
+                output_tokens: Some(output),
+                ..TokenUsage::default()
+            });
+            let said = Said { group: Some(group).filter(|group| *group != "."), usage, is_snapshot };
+            carried.push(groups.next(said));
+        }
+        carried.push(groups.end());
+        let carried: Vec<_> = carried.iter().skip(1).map(output).collect();
+        assert_eq!(carried, expected);
+    }
+
+    #[test]
+    fn the_last_turn_of_a_run_carries_the_usage() {
+        check(false, &["g 5", "g 6", "h 7"], &[None, Some(6), Some(7)]);
+        check(false, &["g 5", "h 7", "g 6"], &[Some(5), Some(7), Some(6)]);
+        check(false, &["g 5", "g -"], &[None, None]);
+    }
+
+    #[test]
+    fn turns_without_a_group_are_runs_of_one() {
+        check(false, &[". 5", ". 6"], &[Some(5), Some(6)]);
+        check(true, &[". 5", ". 5"], &[Some(5), Some(5)]);
+    }
+
+    #[test]
+    fn of_snapshots_the_one_with_the_most_output_is_counted() {
+        check(true, &["g 1", "g 9", "g 4", "h 2"], &[None, None, Some(9), Some(2)]);
+    }
+
+    #[test]
+    fn a_group_that_goes_on_is_counted_for_what_was_added() {
+        check(true, &["g 5", "h 1", "g 5", "h 1", "g 8"], &[Some(5), Some(1), None, None, Some(3)]);
+        check(true, &["g 5", "h 1", "g 2", "h 1", "g 6"], &[Some(5), Some(1), None, None, Some(1)]);
+    }
+}

@@ -1,0 +1,91 @@
+//! Everything that can stop a run, in the words a user reads.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a run stopped. Each is one sentence: what, where, what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No plugin of that name was found.
+    #[error("no plugin for provider `{name}`: {looked}; {remedy}")]
+    NoPlugin {
+        /// The provider asked for.
+        name: String,
+        /// Where the host looked.
+        looked: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A plugin that was asked for cannot be used.
+    #[error("plugin `{}`: {reason}", .file.display())]
+    BadPlugin {
+        /// Its file.
+        file: PathBuf,
+        /// What is wrong, and the remedy.
+        reason: String,
+        /// The rest, for `--verbose`.
+        details: Option<String>,
+    },
+    /// A plugin broke the contract, or crashed.
+    #[error("{session}: the plugin `{plugin}` {offence}; report it to the plugin's author")]
+    Plugin {
+        /// The session it read.
+        session: String,
+        /// The plugin's name.
+        plugin: String,
+        /// What it did.
+        offence: String,
+    },
+    /// The session cannot be derived.
+    #[error("{name}: {reason}")]
+    Session {
+        /// How the user named it.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+    /// Something was unreadable, and the user asked for no less than everything.
+    #[error("{name}: {count} of {total} records could not be read, and --strict asks for all; no document was written")]
+    Strict {
+        /// How the user named the session.
+        name: String,
+        /// Unreadable records.
+        count: u64,
+        /// All records.
+        total: u64,
+    },
+    /// The result cannot be written.
+    #[error("cannot write {target}: {source}")]
+    Output {
+        /// Where to.
+        target: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Whoever reads the result wants no more of it.
+    #[error("the reader of the output is gone")]
+    ClosedPipe,
+    /// The space for what does not fit in memory gave out.
+    #[error("cannot keep the session's steps in a temporary file: {0}; set TMPDIR to a folder with more room")]
+    Spool(#[source] io::Error),
+}
+
+impl Error {
+    /// The exit code of a run that stopped so.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::NoPlugin { .. } | Self::BadPlugin { .. } | Self::Plugin { .. } => 3,
+            Self::Session { .. } | Self::Strict { .. } | Self::Output { .. } | Self::Spool(_) => 1,
+            // Not a fault: `head` has seen enough.
+            Self::ClosedPipe => 0,
+        }
+    }
+
+    /// What `--verbose` adds.
+    pub fn details(&self) -> Option<&str> {
+        match self {
+            Self::BadPlugin { details, .. } => details.as_deref(),
+            _ => None,
+        }
+    }
+}

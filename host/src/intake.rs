@@ -1,0 +1,255 @@
+//! Records in, one disposition each: the host's side of what a plugin tells.
+//!
+//! [`Intake`] is what a plugin's calls become, whoever carries them: the sink within this process does, and a pipe from another
+//! can. [`Reading`] is the one that derives: it keeps the order of calls, adds up the balance and holds the host's own
+//! failures, which never cross to the plugin.
+
+use crate::derive::{Became, Deriver, Detail, Steps};
+use crate::error::Error;
+use crate::record::{Diagnostic, Disposition, EventRecord, Origin, ResultRecord, SessionFacts, SkipRecord, TurnRecord};
+use crate::report::Report;
+
+/// Whether the host wants more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Tell me more.
+    GoOn,
+    /// No more.
+    Stop,
+}
+
+/// Takes in one session, call by call, in the order in which the plugin tells it.
+pub trait Intake {
+    /// Facts of the session; before anything else, and again whenever more is known.
+    fn session(&mut self, facts: SessionFacts) -> Flow;
+    /// A message.
+    fn turn(&mut self, record: TurnRecord<'_>) -> Flow;
+    /// The result of an earlier call.
+    fn tool_result(&mut self, record: ResultRecord<'_>) -> Flow;
+    /// A record that is no message.
+    fn event(&mut self, record: EventRecord<'_>) -> Flow;
+    /// A record of which no step is made.
+    fn skip(&mut self, record: SkipRecord<'_>) -> Flow;
+    /// A sentence for the user.
+    fn diagnostic(&mut self, diagnostic: Diagnostic) -> Flow;
+}
+
+/// How a plugin's reading ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It read everything: that many records.
+    Done(u64),
+    /// It could not read the session, for this reason.
+    Failed(String),
+    /// The host told it to stop.
+    Stopped,
+    /// It panicked with this message.
+    Panicked(String),
+}
+
+/// What became of each record of a session; the sum is the number of records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Balance {
+    /// Steps for turns.
+    pub turns: u64,
+    /// Parts of other records' steps.
+    pub folded: u64,
+    /// Steps for events.
+    pub events: u64,
+    /// Repetitions of earlier records.
+    pub duplicates: u64,
+    /// Steps that keep the raw text of what could not be read.
+    pub unreadable: u64,
+}
+
+impl Balance {
+    /// All records.
+    pub fn total(&self) -> u64 {
+        self.turns + self.folded + self.events + self.duplicates + self.unreadable
+    }
+}
+
+/// A turn that the harness wrote itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HarnessTurn {
+    /// Where it stands.
+    pub origin: Origin,
+    /// The signal that gave it away; `None` when the plugin did not name it.
+    pub signal: Option<String>,
+}
+
+/// A session that was read whole.
+#[derive(Debug)]
+pub struct Conversation {
+    /// Provider id.
+    pub provider: String,
+    /// What is known of the session.
+    pub facts: SessionFacts,
+    /// Its steps.
+    pub steps: Steps,
+    /// What became of its records.
+    pub balance: Balance,
+}
+
+/// Derives what it takes in.
+#[derive(Debug)]
+pub struct Reading<'r> {
+    /// How messages name the session.
+    name: &'r str,
+    /// How messages name the plugin.
+    plugin: &'r str,
+    provider: String,
+    detail: Detail,
+    begun: Option<Begun>,
+    balance: Balance,
+    report: &'r mut Report,
+    failed: Option<Error>,
+}
+
+/// What exists once the session's ids are known.
+#[derive(Debug)]
+struct Begun {
+    facts: SessionFacts,
+    deriver: Deriver,
+}
+
+impl<'r> Reading<'r> {
+    /// Reads the session `name` through `plugin`, whose provider id is `provider` unless the session says otherwise.
+    pub fn new(name: &'r str, plugin: &'r str, provider: &str, detail: Detail, report: &'r mut Report) -> Self {
+        Self {
+            name,
+            plugin,
+            provider: provider.to_owned(),
+            detail,
+            begun: None,
+            balance: Balance::default(),
+            report,
+            failed: None,
+        }
+    }
+
+    /// Ends the reading. Nothing of a session that was not read whole gets out.
+    pub fn finish(mut self, ended: Ended) -> Result<Conversation, Error> {
+        if let Some(failed) = self.failed.take() {
+            return Err(failed);
+        }
+        let records = match ended {
+            Ended::Done(records) => records,
+            Ended::Failed(reason) => return Err(Error::Session { name: self.name.to_owned(), reason }),
+            Ended::Stopped => return Err(self.offence("stopped without being told to")),
+            Ended::Panicked(message) => return Err(self.offence(&format!("panicked: {message}"))),
+        };
+        let told = self.balance.total();
+        if told != records {
+            return Err(self.offence(&format!("read {records} records but accounted for {told}")));
+        }
+        let Some(begun) = self.begun.take() else { return Err(self.offence("never told which session it read")) };
+        let provider = begun.facts.provider_id.clone().unwrap_or_else(|| self.provider.clone());
+        let steps = begun.deriver.finish().map_err(Error::Spool)?;
+        Ok(Conversation { provider, facts: begun.facts, steps, balance: self.balance })
+    }
+
+    fn offence(&self, offence: &str) -> Error {
+        Error::Plugin { session: self.name.to_owned(), plugin: self.plugin.to_owned(), offence: offence.to_owned() }
+    }
+
+    /// Runs one call on the deriver; the first failure is kept, and every call after it is answered with stop.
+    fn derive<T>(&mut self, call: &str, run: impl FnOnce(&mut Deriver) -> std::io::Result<T>) -> Option<T> {
+        if self.failed.is_some() {
+            return None;
+        }
+        let Some(begun) = &mut self.begun else {
+            self.failed = Some(self.offence(&format!("called `{call}` before `session`")));
+            return None;
+        };
+        match run(&mut begun.deriver) {
+            Ok(done) => {
+                for diagnostic in begun.deriver.take_diagnostics() {
+                    self.report.add(diagnostic);
+                }
+                Some(done)
+            }
+            Err(err) => {
+                self.failed = Some(Error::Spool(err));
+                None
+            }
+        }
+    }
+
+    fn flow(&self) -> Flow {
+        if self.failed.is_some() { Flow::Stop } else { Flow::GoOn }
+    }
+
+    fn count(&mut self, became: Option<Became>, part_of_record: bool) -> Flow {
+        if let (Some(became), false) = (became, part_of_record) {
+            let count = match became {
+                Became::Turn => &mut self.balance.turns,
+                Became::Folded => &mut self.balance.folded,
+                Became::Event => &mut self.balance.events,
+                Became::Duplicate => &mut self.balance.duplicates,
+            };
+            *count += 1;
+        }
+        self.flow()
+    }
+}
+
+impl Intake for Reading<'_> {
+    fn session(&mut self, facts: SessionFacts) -> Flow {
+        self.report.name_files(&facts.files);
+        match &mut self.begun {
+            Some(begun) => begun.facts.learn(facts),
+            None => {
+                let provider = facts.provider_id.as_deref().unwrap_or(&self.provider);
+                let deriver = Deriver::new(provider, &facts.id, self.detail);
+                self.begun = Some(Begun { facts, deriver });
+            }
+        }
+        self.flow()
+    }
+
+    fn turn(&mut self, record: TurnRecord<'_>) -> Flow {
+        let part = record.part_of_record;
+        let harness =
+            record.turn.harness_generated.then(|| HarnessTurn { origin: record.origin, signal: record.signal.clone() });
+        let became = self.derive("turn", |deriver| deriver.turn(record));
+        if let (Some(Became::Turn), Some(harness)) = (became, harness) {
+            self.report.harness_turn(&harness);
+        }
+        self.count(became, part)
+    }
+
+    fn tool_result(&mut self, record: ResultRecord<'_>) -> Flow {
+        let part = record.part_of_record;
+        let became = self.derive("tool_result", |deriver| deriver.result(record));
+        self.count(became, part)
+    }
+
+    fn event(&mut self, record: EventRecord<'_>) -> Flow {
+        let part = record.part_of_record;
+        let unreadable = record.unreadable;
+        let became = self.derive("event", |deriver| deriver.event(record));
+        if unreadable && became.is_some() && !part {
+            self.balance.unreadable += 1;
+            return self.flow();
+        }
+        self.count(became, part)
+    }
+
+    fn skip(&mut self, record: SkipRecord<'_>) -> Flow {
+        let became = match record.disposition {
+            Disposition::Folded => Became::Folded,
+            Disposition::Duplicate => Became::Duplicate,
+        };
+        let done = self.derive("skip", |deriver| {
+            deriver.skip(&record);
+            Ok(became)
+        });
+        self.count(done, false)
+    }
+
+    fn diagnostic(&mut self, diagnostic: Diagnostic) -> Flow {
+        self.report.add(diagnostic);
+        self.flow()
+    }
+}

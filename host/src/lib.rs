@@ -1,0 +1,29 @@
+//! Derives Toolpath provenance documents from AI coding sessions, through provider plugins.
+//!
+//! A session passes through these modules, in this order:
+//!
+//! 1. [`source`]: what the user named, made ready to open.
+//! 2. [`plugin`]: a provider's name to a file, to a checked module, to calls; the only place that knows the boundary.
+//! 3. [`intake`]: records in, one disposition each. [`record`] is what a plugin tells, [`turn`] the conversation.
+//! 4. [`derive`]: turns and events in, steps out, into a [`spool`]. [`step`] is what a document says of one.
+//! 5. [`document`]: head, steps, tail; to [`output`], whole or not at all.
+//!
+//! [`run`] ties them together for [`cli`]; [`report`] and [`error`] are what the user is told. Of the providers
+//! themselves nothing here knows anything: what is specific to one is told by its plugin.
+
+pub mod cli;
+pub mod derive;
+pub mod digest;
+pub mod document;
+pub mod error;
+pub mod intake;
+pub mod json;
+pub mod output;
+pub mod plugin;
+pub mod record;
+pub mod report;
+pub mod run;
+pub mod source;
+pub mod spool;
+pub mod step;
+pub mod turn;

@@ -1,0 +1,386 @@
+//! A plugin's calls to an [`Intake`], within this process: views in, plain records out.
+//!
+//! No type of the boundary gets past this file. A panic on this side must not reach the plugin, so each thunk catches it
+//! and answers stop.
+
+#![expect(unsafe_code, reason = "gets its own pointer back from the plugin")]
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use serde_json::Value;
+use toolpath_plugin_api::abi_stable::std_types::{ROption, RSlice, RStr};
+use toolpath_plugin_api::path_bytes;
+use toolpath_plugin_api::table::{Answer, Context, ProviderRef, SinkTable, SinkView};
+use toolpath_plugin_api::view::{
+    CategoryCode, DelegationView, DiagnosticView, DispositionCode, EventView, ExtView, FileMutationView, OriginView,
+    OutcomeView, ReadRequestView, ResultBodyView, RoleCode, SessionView, SeverityCode, SkipView, ToolResultView,
+    ToolUseView, TurnView, UsageView, ext, flag,
+};
+
+use crate::intake::{Ended, Flow, Intake};
+use crate::json::Json;
+use crate::record::{
+    Branch, Diagnostic, Disposition, EventRecord, Origin, ResultRecord, SessionFacts, Severity, SkipRecord, TurnRecord,
+};
+use crate::turn::{
+    DelegatedWork, Environment, FileMutation, Role, Text, TokenUsage, ToolCategory, ToolInvocation, ToolResult, Turn,
+};
+
+/// Lets a plugin read the session at `path`, which messages call `name`, into `intake`.
+pub fn read(plugin: ProviderRef, path: &Path, name: &str, session_id: Option<&str>, intake: &mut dyn Intake) -> Ended {
+    let mut feed = Feed { intake, failure: None, panicked: false };
+    let bytes = path_bytes(path);
+    let request = ReadRequestView {
+        path: RSlice::from_slice(&bytes),
+        name: name.into(),
+        session_id: session_id.map(RStr::from).into(),
+        options: RSlice::EMPTY,
+    };
+    let sink = SinkView { context: Context((&raw mut feed).cast()), table: &TABLE };
+    let outcome = plugin.read()(&request, &sink);
+    let failure = || feed.failure.clone().unwrap_or_else(|| "the plugin did not say why".to_owned());
+    if feed.panicked {
+        return Ended::Panicked("the host failed on what the plugin told".to_owned());
+    }
+    match outcome.code {
+        OutcomeView::DONE => Ended::Done(outcome.records),
+        OutcomeView::STOPPED => Ended::Stopped,
+        OutcomeView::PANICKED => Ended::Panicked(failure()),
+        _ => Ended::Failed(failure()),
+    }
+}
+
+/// What the context points at during a call.
+struct Feed<'i> {
+    intake: &'i mut dyn Intake,
+    failure: Option<String>,
+    panicked: bool,
+}
+
+static TABLE: SinkTable = SinkTable { session, turn, tool_result, event, skip, diagnostic, fail };
+
+/// Runs one call.
+///
+/// # Safety
+///
+/// `context` is the one that [`read`] made, and its call still runs.
+unsafe fn call(context: Context, tell: impl FnOnce(&mut Feed<'_>) -> Flow) -> Answer {
+    // SAFETY: promised by the caller; the plugin has one thread, so nothing else holds the reference.
+    let feed = unsafe { &mut *context.0.cast::<Feed<'_>>() };
+    if feed.panicked {
+        return Answer::STOP;
+    }
+    match catch_unwind(AssertUnwindSafe(|| tell(&mut *feed))) {
+        Ok(Flow::GoOn) => Answer::GO_ON,
+        Ok(Flow::Stop) => Answer::STOP,
+        Err(_) => {
+            feed.panicked = true;
+            Answer::STOP
+        }
+    }
+}
+
+unsafe extern "C" fn session(context: Context, view: &SessionView<'_>) -> Answer {
+    // SAFETY: the plugin hands back the context it was given.
+    unsafe { call(context, |feed| feed.intake.session(facts_from(view))) }
+}
+
+unsafe extern "C" fn turn(context: Context, view: &TurnView<'_>) -> Answer {
+    // SAFETY: as in `session`.
+    unsafe {
+        call(context, |feed| {
+            let mut odd = Vec::new();
+            let record = turn_from(view, &mut odd);
+            tell_odd(feed, odd, record.origin);
+            feed.intake.turn(record)
+        })
+    }
+}
+
+unsafe extern "C" fn tool_result(context: Context, view: &ToolResultView<'_>) -> Answer {
+    // SAFETY: as in `session`.
+    unsafe {
+        call(context, |feed| {
+            let mut odd = Vec::new();
+            let record = result_from(view, &mut odd);
+            tell_odd(feed, odd, record.origin);
+            feed.intake.tool_result(record)
+        })
+    }
+}
+
+unsafe extern "C" fn event(context: Context, view: &EventView<'_>) -> Answer {
+    // SAFETY: as in `session`.
+    unsafe {
+        call(context, |feed| {
+            let mut odd = Vec::new();
+            let record = event_from(view, &mut odd);
+            tell_odd(feed, odd, record.origin);
+            feed.intake.event(record)
+        })
+    }
+}
+
+unsafe extern "C" fn skip(context: Context, view: &SkipView<'_>) -> Answer {
+    // SAFETY: as in `session`.
+    unsafe { call(context, |feed| feed.intake.skip(skip_from(view))) }
+}
+
+unsafe extern "C" fn diagnostic(context: Context, view: &DiagnosticView<'_>) -> Answer {
+    // SAFETY: as in `session`.
+    unsafe { call(context, |feed| feed.intake.diagnostic(diagnostic_from(view))) }
+}
+
+unsafe extern "C" fn fail(context: Context, message: RStr<'_>) -> Answer {
+    // SAFETY: as in `session`.
+    unsafe {
+        call(context, |feed| {
+            feed.failure = Some(crate::report::one_line(message.as_str()));
+            Flow::GoOn
+        })
+    }
+}
+
+/// Says of each JSON text that could not be taken as it is, why.
+fn tell_odd(feed: &mut Feed<'_>, odd: Vec<String>, origin: Origin) {
+    for reason in odd {
+        feed.intake.diagnostic(Diagnostic {
+            severity: Severity::Warning,
+            code: "json-kept-as-text".to_owned(),
+            message: format!("a JSON value is kept as text: {reason}"),
+            origin,
+        });
+    }
+}
+
+fn text(view: RStr<'_>) -> Text<'_> {
+    Cow::Borrowed(view.as_str())
+}
+
+fn maybe(view: ROption<RStr<'_>>) -> Option<Text<'_>> {
+    view.into_option().map(text)
+}
+
+fn string(view: ROption<RStr<'_>>) -> Option<String> {
+    view.into_option().map(|text| text.as_str().to_owned())
+}
+
+fn strings(view: RSlice<'_, RStr<'_>>) -> Vec<String> {
+    view.iter().map(|text| text.as_str().to_owned()).collect()
+}
+
+fn json(view: RStr<'_>, odd: &mut Vec<String>) -> Json {
+    let (json, reason) = Json::read(view.as_str());
+    odd.extend(reason);
+    json
+}
+
+fn origin_from(view: OriginView) -> Origin {
+    Origin { file: view.file, line: view.line, offset: view.offset, length: view.length }
+}
+
+/// The value of a known `ext` key.
+fn extra(view: RSlice<'_, ExtView<'_>>, key: &str) -> Option<Value> {
+    let entry = view.as_slice().iter().find(|entry| entry.key.as_str() == key)?;
+    serde_json::from_str(entry.json.as_str()).ok()
+}
+
+fn branch_from(view: RSlice<'_, ExtView<'_>>) -> Option<Branch> {
+    let value = extra(view, ext::BRANCH)?;
+    let field = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    Some(Branch { call: field("call"), agent: field("agent").unwrap_or_default() })
+}
+
+fn facts_from(view: &SessionView<'_>) -> SessionFacts {
+    let producer_version = string(view.producer_version);
+    SessionFacts {
+        id: view.id.as_str().to_owned(),
+        provider_id: string(view.provider_id),
+        title: string(view.title),
+        started_at: string(view.started_at),
+        last_activity: string(view.last_activity),
+        producer: string(view.producer_name).map(|name| (name, producer_version)),
+        working_dir: string(view.working_dir),
+        vcs_revision: string(view.vcs_revision),
+        vcs_branch: string(view.vcs_branch),
+        vcs_remote: string(view.vcs_remote),
+        files_changed: view.files_changed.into_option().map(strings),
+        session_ids: strings(view.session_ids),
+        total_usage: view.total_usage.as_ref().into_option().map(usage_from),
+        files: strings(view.files),
+    }
+}
+
+fn turn_from<'a>(view: &TurnView<'a>, odd: &mut Vec<String>) -> TurnRecord<'a> {
+    let flags = view.flags & view.flags_known;
+    let has = |bit: u64| flags & bit != 0;
+    let marked = |flags: u64, known: u64, bit: u64| flags & known & bit != 0;
+    let turn = Turn {
+        id: text(view.id),
+        parent_id: maybe(view.parent_id),
+        group_id: maybe(view.group_id),
+        role: match view.role {
+            RoleCode::USER => Role::User,
+            RoleCode::ASSISTANT => Role::Assistant,
+            RoleCode::SYSTEM => Role::System,
+            _ => Role::Other(text(view.other_role)),
+        },
+        timestamp: text(view.timestamp),
+        text: text(view.text),
+        thinking: maybe(view.thinking),
+        tool_uses: view.tool_uses.as_slice().iter().map(|call| call_from(call, odd)).collect(),
+        model: maybe(view.model),
+        stop_reason: maybe(view.stop_reason),
+        token_usage: view.token_usage.as_ref().into_option().map(usage_from),
+        attributed_token_usage: view.attributed_token_usage.as_ref().into_option().map(usage_from),
+        environment: view.environment.into_option().map(|place| Environment {
+            working_dir: maybe(place.working_dir),
+            vcs_branch: maybe(place.vcs_branch),
+            vcs_revision: maybe(place.vcs_revision),
+        }),
+        delegations: view.delegations.as_slice().iter().map(|work| work_from(work, odd)).collect(),
+        file_mutations: view.file_mutations.as_slice().iter().map(mutation_from).collect(),
+        harness_generated: has(flag::HARNESS_GENERATED),
+    };
+    TurnRecord {
+        turn,
+        usage_is_snapshot: has(flag::USAGE_SNAPSHOT),
+        parent_or_previous: has(flag::PARENT_OR_PREVIOUS),
+        branch: branch_from(view.ext),
+        signal: extra(view.ext, ext::SIGNAL).and_then(|signal| signal.as_str().map(str::to_owned)),
+        needs_result: indices(view.tool_uses.as_slice(), |call| {
+            marked(call.flags, call.flags_known, flag::WRITE_NEEDS_RESULT)
+        }),
+        partial: indices(view.file_mutations.as_slice(), is_partial),
+        part_of_record: has(flag::PART_OF_RECORD),
+        origin: origin_from(view.origin),
+    }
+}
+
+fn indices<T>(items: &[T], is_marked: impl Fn(&T) -> bool) -> Vec<u32> {
+    (0_u32..).zip(items).filter(|(_, item)| is_marked(item)).map(|(index, _)| index).collect()
+}
+
+fn is_partial(mutation: &FileMutationView<'_>) -> bool {
+    mutation.flags & mutation.flags_known & flag::PARTIAL_DIFF != 0
+}
+
+fn call_from<'a>(view: &ToolUseView<'a>, odd: &mut Vec<String>) -> ToolInvocation<'a> {
+    ToolInvocation {
+        id: text(view.id),
+        name: text(view.name),
+        input: json(view.input, odd),
+        result: view.result.into_option().map(body_from),
+        category: match view.category {
+            CategoryCode::FILE_READ => Some(ToolCategory::FileRead),
+            CategoryCode::FILE_WRITE => Some(ToolCategory::FileWrite),
+            CategoryCode::FILE_SEARCH => Some(ToolCategory::FileSearch),
+            CategoryCode::SHELL => Some(ToolCategory::Shell),
+            CategoryCode::NETWORK => Some(ToolCategory::Network),
+            CategoryCode::DELEGATION => Some(ToolCategory::Delegation),
+            _ => None,
+        },
+    }
+}
+
+fn body_from(view: ResultBodyView<'_>) -> ToolResult<'_> {
+    ToolResult { content: text(view.content), is_error: view.is_error }
+}
+
+fn usage_from(view: &UsageView<'_>) -> TokenUsage {
+    let mut breakdowns: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+    for part in view.breakdowns.as_slice() {
+        let class = breakdowns.entry(part.class.as_str().to_owned()).or_default();
+        class.insert(part.part.as_str().to_owned(), part.tokens);
+    }
+    TokenUsage {
+        input_tokens: view.input_tokens.into_option(),
+        output_tokens: view.output_tokens.into_option(),
+        cache_read_tokens: view.cache_read_tokens.into_option(),
+        cache_write_tokens: view.cache_write_tokens.into_option(),
+        breakdowns,
+    }
+}
+
+fn work_from<'a>(view: &DelegationView<'a>, odd: &mut Vec<String>) -> DelegatedWork<'a> {
+    let turns = (!view.turns.is_empty()).then(|| json(view.turns, odd));
+    DelegatedWork {
+        agent_id: text(view.agent_id),
+        prompt: text(view.prompt),
+        turns: turns.filter(|turns| turns.text() != "[]"),
+        result: maybe(view.result),
+    }
+}
+
+fn mutation_from<'a>(view: &FileMutationView<'a>) -> FileMutation<'a> {
+    FileMutation {
+        path: text(view.path),
+        tool_id: maybe(view.tool_id),
+        operation: maybe(view.operation),
+        raw_diff: maybe(view.raw_diff),
+        before: maybe(view.before),
+        after: maybe(view.after),
+        rename_to: maybe(view.rename_to),
+    }
+}
+
+fn result_from<'a>(view: &ToolResultView<'a>, odd: &mut Vec<String>) -> ResultRecord<'a> {
+    let with_call = |mutation: &FileMutationView<'a>| {
+        let mut mutation = mutation_from(mutation);
+        mutation.tool_id.get_or_insert(text(view.call_id));
+        mutation
+    };
+    ResultRecord {
+        call_id: text(view.call_id),
+        result: body_from(view.body),
+        file_mutations: view.file_mutations.as_slice().iter().map(with_call).collect(),
+        partial: indices(view.file_mutations.as_slice(), is_partial),
+        delegations: view.delegations.as_slice().iter().map(|work| work_from(work, odd)).collect(),
+        timestamp: text(view.timestamp),
+        part_of_record: view.flags & view.flags_known & flag::PART_OF_RECORD != 0,
+        origin: origin_from(view.origin),
+    }
+}
+
+fn event_from<'a>(view: &EventView<'a>, odd: &mut Vec<String>) -> EventRecord<'a> {
+    let flags = view.flags & view.flags_known;
+    EventRecord {
+        id: text(view.id),
+        timestamp: text(view.timestamp),
+        event_type: text(view.event_type),
+        parent_id: maybe(view.parent_id),
+        data: (!view.data.is_empty()).then(|| json(view.data, odd)),
+        unreadable: flags & flag::UNREADABLE != 0,
+        branch: branch_from(view.ext),
+        part_of_record: flags & flag::PART_OF_RECORD != 0,
+        origin: origin_from(view.origin),
+    }
+}
+
+fn skip_from<'a>(view: &SkipView<'a>) -> SkipRecord<'a> {
+    SkipRecord {
+        disposition: match view.disposition {
+            DispositionCode::FOLDED => Disposition::Folded,
+            _ => Disposition::Duplicate,
+        },
+        id: maybe(view.id),
+        parent_id: maybe(view.parent_id),
+        origin: origin_from(view.origin),
+    }
+}
+
+fn diagnostic_from(view: &DiagnosticView<'_>) -> Diagnostic {
+    Diagnostic {
+        severity: match view.severity {
+            SeverityCode::INFO => Severity::Info,
+            SeverityCode::ERROR => Severity::Error,
+            _ => Severity::Warning,
+        },
+        code: view.code.as_str().to_owned(),
+        message: view.message.as_str().to_owned(),
+        origin: origin_from(view.origin),
+    }
+}
