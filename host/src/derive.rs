@@ -12,6 +12,8 @@
 pub(crate) mod actor;
 pub(crate) mod change;
 mod ids;
+#[cfg(test)]
+mod tests;
 mod usage;
 mod waiting;
 
