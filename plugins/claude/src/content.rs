@@ -1,0 +1,248 @@
+//! A message's content: what was said, thought, called and answered, and what is neither.
+//!
+//! Content is a text or a list of blocks. A block that has no place in a turn leaves a placeholder in the text, where
+//! the reader would have met it, and is handed out whole.
+
+use std::borrow::Cow;
+
+use toolpath_plugin_api::kit::json::RawValue;
+
+use crate::shape::{Block, Field, Media};
+
+/// What Claude Code writes for an empty block of a model's.
+const NO_CONTENT: &str = "(no content)";
+
+/// The content of one message.
+#[derive(Debug, Default)]
+pub(crate) struct Content<'a> {
+    /// The texts, joined by newlines.
+    pub(crate) text: Cow<'a, str>,
+    /// The reasoning, joined by newlines.
+    pub(crate) thinking: Option<Cow<'a, str>>,
+    /// Tool calls.
+    pub(crate) calls: Vec<Call<'a>>,
+    /// Results of tool calls.
+    pub(crate) results: Vec<Block<'a>>,
+    /// Blocks of all other kinds, as they stand.
+    pub(crate) rest: Vec<&'a RawValue>,
+}
+
+/// One tool call.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    /// Id that results refer to; empty when the log has none.
+    pub(crate) id: Cow<'a, str>,
+    /// The tool's name.
+    pub(crate) name: Cow<'a, str>,
+    /// Its input as JSON.
+    pub(crate) input: &'a str,
+}
+
+impl<'a> Content<'a> {
+    /// Reads the content of a message; `by_model` when a named model wrote it.
+    pub(crate) fn of(field: Field<'a>, by_model: bool) -> Self {
+        let mut content = Self::default();
+        let (mut texts, mut thoughts) = (Vec::new(), Vec::new());
+        for part in parts(field) {
+            let (block, raw) = match part {
+                Part::Text(text) => {
+                    texts.push(text);
+                    continue;
+                }
+                Part::Block(block, raw) => (block, raw),
+            };
+            let kind = block.kind.text().unwrap_or_default();
+            match (&*kind, block.text.text(), block.thinking.text()) {
+                ("text", Some(text), _) => texts.push(text),
+                ("thinking", _, Some(thought)) => thoughts.push(thought),
+                ("thinking" | "redacted_thinking", ..) => content.rest.push(raw),
+                // The API's own tools and those of its connectors have kinds like `server_tool_use`.
+                (kind, ..) if kind.ends_with("tool_use") => content.calls.push(Call {
+                    id: block.id.text().unwrap_or_default(),
+                    name: block.name.text().unwrap_or_default(),
+                    input: block.input.json().unwrap_or("null"),
+                }),
+                (kind, ..) if kind.ends_with("tool_result") => content.results.push(block),
+                _ => {
+                    texts.push(placeholder(&block).into());
+                    content.rest.push(raw);
+                }
+            }
+        }
+        if by_model {
+            texts.retain(|text| text != NO_CONTENT);
+        }
+        content.text = joined(texts);
+        content.thinking = Some(joined(thoughts)).filter(|thinking| !thinking.is_empty());
+        content
+    }
+}
+
+/// What a tool answered: its text, with placeholders, and the blocks these stand for.
+pub(crate) fn answer<'a>(field: Field<'a>) -> (Cow<'a, str>, Vec<&'a RawValue>) {
+    let (mut texts, mut rest) = (Vec::new(), Vec::new());
+    for part in parts(field) {
+        match part {
+            Part::Text(text) => texts.push(text),
+            Part::Block(block, raw) => match (block.kind.text().as_deref(), block.text.text()) {
+                (Some("text"), Some(text)) => texts.push(text),
+                (Some("tool_reference"), _) => {
+                    let name = block.tool_name.text().or_else(|| block.name.text()).unwrap_or_default();
+                    texts.push(format!("[tool_reference: {name}]").into());
+                }
+                _ => {
+                    texts.push(placeholder(&block).into());
+                    rest.push(raw);
+                }
+            },
+        }
+    }
+    (joined(texts), rest)
+}
+
+enum Part<'a> {
+    Text(Cow<'a, str>),
+    Block(Block<'a>, &'a RawValue),
+}
+
+/// A text is one part; a block that stands alone, without a list around it, is another.
+fn parts<'a>(field: Field<'a>) -> impl Iterator<Item = Part<'a>> {
+    field.list().unwrap_or_else(|| field.0.into_iter().collect()).into_iter().map(|raw| {
+        let field = Field(Some(raw));
+        field.text().map_or_else(|| Part::Block(field.object().unwrap_or_default(), raw), Part::Text)
+    })
+}
+
+fn joined<'a>(mut texts: Vec<Cow<'a, str>>) -> Cow<'a, str> {
+    texts.retain(|text| !text.is_empty());
+    if texts.len() > 1 { texts.join("\n").into() } else { texts.pop().unwrap_or_default() }
+}
+
+/// What stands in the text for a block: `[image: image/png, 12345 bytes]`.
+fn placeholder(block: &Block<'_>) -> String {
+    let kind = block.kind.filled().unwrap_or("block".into());
+    let media: Media<'_> = block.source.object().unwrap_or_default();
+    let mut notes = Vec::new();
+    notes.extend(media.media_type.filled());
+    notes.extend(media.url.filled());
+    if let Some(data) = media.data.text() {
+        let size = if media.kind.text().as_deref() == Some("base64") { decoded_size(&data) } else { data.len() };
+        notes.push(format!("{size} bytes").into());
+    }
+    if notes.is_empty() { format!("[{kind}]") } else { format!("[{kind}: {}]", notes.join(", ")) }
+}
+
+/// Bytes that a base64 text stands for.
+fn decoded_size(base64: &str) -> usize {
+    let digits = base64.trim_end().trim_end_matches('=').len();
+    digits / 4 * 3 + digits % 4 * 3 / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn field(json: &str) -> Field<'_> {
+        Field(Some(serde_json::from_str(json).expect("JSON")))
+    }
+
+    #[test]
+    fn content_is_a_text_or_blocks() {
+        assert_eq!(Content::of(field(r#""hello""#), false).text, "hello");
+        let blocks = r#"[{"type":"text","text":"a"},{"type":"text","text":""},"b",{"type":"text","text":"c"}]"#;
+        assert_eq!(Content::of(field(blocks), false).text, "a\nb\nc");
+        assert_eq!(Content::of(field("[]"), false).text, "");
+        assert_eq!(Content::of(Field::default(), false).text, "");
+    }
+
+    #[test]
+    fn thinking_without_a_text_is_no_thinking() {
+        let content = Content::of(field(r#"[{"type":"thinking","thinking":"","signature":"s"}]"#), true);
+        assert_eq!((content.thinking, content.rest.len()), (None, 0));
+        let content =
+            Content::of(field(r#"[{"type":"thinking","thinking":"a"},{"type":"thinking","thinking":"b"}]"#), true);
+        assert_eq!(content.thinking.as_deref(), Some("a\nb"));
+    }
+
+    #[test]
+    fn redacted_thinking_is_kept_without_a_word_in_the_text() {
+        let content = Content::of(field(r#"[{"type":"redacted_thinking","data":"x"}]"#), true);
+        assert_eq!((&*content.text, content.thinking, content.rest.len()), ("", None, 1));
+    }
+
+    #[test]
+    fn calls_of_every_kind_keep_their_input_as_it_stands() {
+        let content = Content::of(
+            field(
+                r#"[{"type":"tool_use","id":"t","name":"Bash","input":{"b": 1,"a":1.0}},
+                    {"type":"server_tool_use","id":"s","name":"web_search","input":"x"},{"type":"mcp_tool_use"}]"#,
+            ),
+            true,
+        );
+        let calls: Vec<_> = content.calls.iter().map(|call| (&*call.id, &*call.name, call.input)).collect();
+        assert_eq!(calls, [("t", "Bash", r#"{"b": 1,"a":1.0}"#), ("s", "web_search", "\"x\""), ("", "", "null")]);
+    }
+
+    #[test]
+    fn results_of_every_kind_are_set_apart() {
+        let content =
+            Content::of(field(r#"[{"type":"tool_result"},{"type":"web_search_tool_result","tool_use_id":"s"}]"#), true);
+        assert_eq!((&*content.text, content.results.len(), content.rest.len()), ("", 2, 0));
+    }
+
+    #[test]
+    fn other_blocks_leave_a_placeholder_where_they_stood() {
+        let content = Content::of(
+            field(
+                r#"[{"type":"text","text":"see"},
+                    {"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGVsbG8="}},
+                    {"type":"image","source":{"type":"url","url":"https://example.org/a.png"}},
+                    {"type":"document","source":{"type":"text","media_type":"text/plain","data":"hello!"}},
+                    {"type":"fallback"},{"no":"type"},{"type":"text","text":7},7]"#,
+            ),
+            true,
+        );
+        assert_eq!(
+            content.text,
+            "see\n[image: image/png, 5 bytes]\n[image: https://example.org/a.png]\n[document: text/plain, 6 bytes]\n\
+             [fallback]\n[block]\n[text]\n[block]"
+        );
+        assert_eq!(content.rest.len(), 7);
+    }
+
+    #[test]
+    fn an_empty_block_of_a_models_is_dropped_and_a_commands_is_kept() {
+        let blocks = r#"[{"type":"text","text":"(no content)"}]"#;
+        assert_eq!(Content::of(field(blocks), true).text, "");
+        assert_eq!(Content::of(field(blocks), false).text, NO_CONTENT);
+    }
+
+    #[test]
+    fn an_answer_is_a_text_or_blocks_or_nothing() {
+        let check = |json: &str, text: &str, rest: usize| {
+            let (answer, blocks) = answer(field(json));
+            assert_eq!((&*answer, blocks.len()), (text, rest), "{json}");
+        };
+        check(r#""done""#, "done", 0);
+        check(
+            r#"[{"type":"text","text":"a"},{"type":"tool_reference","tool_name":"Read"}]"#,
+            "a\n[tool_reference: Read]",
+            0,
+        );
+        check(
+            r#"[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]"#,
+            "[image: image/png, 3 bytes]",
+            1,
+        );
+        check(r#"{"type":"web_search_tool_result_error","error_code":"x"}"#, "[web_search_tool_result_error]", 1);
+        assert_eq!(answer(Field::default()).0, "");
+    }
+
+    #[test]
+    fn a_base64_text_is_measured_without_being_decoded() {
+        for (base64, size) in [("", 0), ("AA==", 1), ("AAA=", 2), ("AAAA", 3), ("AAAAAA", 4), ("AAAAA", 3)] {
+            assert_eq!(decoded_size(base64), size, "{base64}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Records that are no messages, kept as they stand.
+
+use std::collections::BTreeMap;
+
+use toolpath_plugin_api::kit::json::{RawValue, quoted};
+use toolpath_plugin_api::{Sink, Stopped};
+
+use crate::place::Place;
+use crate::shape::Record;
+
+/// Keys that an event tells in fields of its own.
+const TOLD: [&str; 3] = ["uuid", "timestamp", "type"];
+
+/// Tells a record as an event of its own kind.
+pub(crate) fn record(record: &Record<'_>, json: &str, place: &Place<'_>, sink: &mut Sink<'_>) -> Result<(), Stopped> {
+    named(&record.kind.filled().unwrap_or("unknown".into()), json, place, sink)
+}
+
+/// Tells a record as an event of the kind `event_type`.
+pub(crate) fn named(event_type: &str, json: &str, place: &Place<'_>, sink: &mut Sink<'_>) -> Result<(), Stopped> {
+    let data = if place.has_uuid { fields(json) } else { None };
+    let data = data.unwrap_or_else(|| format!(r#"{{"raw":{json}}}"#));
+    sink.event(place.event(event_type).data(&data))
+}
+
+/// Tells the blocks that found no place in the message at `place`.
+pub(crate) fn blocks(blocks: &[&RawValue], place: &Place<'_>, sink: &mut Sink<'_>) -> Result<(), Stopped> {
+    for block in blocks {
+        let data = format!(r#"{{"block":{block}}}"#);
+        sink.event(place.part("content-block").data(&data))?;
+    }
+    Ok(())
+}
+
+/// The record's fields but those in [`TOLD`].
+fn fields(json: &str) -> Option<String> {
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(json).ok()?;
+    let mut data = String::with_capacity(json.len());
+    data.push('{');
+    for (key, value) in fields.iter().filter(|(key, _)| !TOLD.contains(&key.as_str())) {
+        if data.len() > 1 {
+            data.push(',');
+        }
+        data.push_str(&quoted(key));
+        data.push(':');
+        data.push_str(value.get());
+    }
+    data.push('}');
+    Some(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_data_is_what_the_event_does_not_tell_otherwise() {
+        let json =
+            r#"{"uuid":"u","type":"system","timestamp":"t","subtype":"x","a\"b":[1, 2.50],"level":null,"subtype":"y"}"#;
+        assert_eq!(fields(json).as_deref(), Some(r#"{"a\"b":[1, 2.50],"level":null,"subtype":"y"}"#));
+        assert_eq!(fields(r#"{"uuid":"u"}"#).as_deref(), Some("{}"));
+    }
+}

@@ -1,0 +1,59 @@
+//! Claude Code's sessions, told to a host record by record.
+//!
+//! A session is a file of JSON lines to which Claude Code only appends. One line goes through these modules:
+//! `lines` (what it holds), `shape` (the log's own names), `read` (what becomes of the record), then `turns`,
+//! `results` or `events` (how it is told), helped by `content`, `signal` and `words` (who wrote it), `edits`,
+//! `tools` and `usage`. `facts` gathers what the whole session is called. Nothing is kept of a record once told.
+
+mod agents;
+mod content;
+mod edits;
+mod events;
+mod facts;
+mod lines;
+mod place;
+mod read;
+mod results;
+mod shape;
+mod signal;
+#[cfg(test)]
+mod tests;
+mod tools;
+mod turns;
+mod usage;
+mod words;
+
+use std::fs::File;
+
+use toolpath_plugin_api::{PluginError, Provider, ReadRequest, Sink, Summary, declare_provider};
+
+use crate::agents::Agents;
+use crate::read::Reader;
+
+#[derive(Default)]
+struct ClaudeCode;
+
+impl Provider for ClaudeCode {
+    fn read(&self, request: &ReadRequest<'_>, sink: &mut Sink<'_>) -> Result<Summary, PluginError> {
+        let path = request.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if request.is_stdin() {
+            // The spooled copy has a name that means nothing; the log itself names the session.
+            let id = lines::first_session_id(File::open(&path)?)?.unwrap_or_else(|| "stdin".to_owned());
+            return Reader::new(&id, Agents::unknown()).read(File::open(&path)?, sink);
+        }
+        let id = name.strip_suffix(".jsonl").unwrap_or(&name);
+        Reader::new(id, Agents::beside(&path, id)).read(File::open(&path)?, sink)
+    }
+}
+
+declare_provider! {
+    provider: ClaudeCode,
+    name: "claude",
+    provider_id: "claude-code",
+    display_name: "Claude Code",
+    harness: "Claude Code", versions: ["1.0", "2.0", "2.1"],
+    env: ["CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME"],
+    roots: ["${CLAUDE_CONFIG_DIR:-~/.claude}/projects", "${XDG_CONFIG_HOME:-~/.config}/claude/projects"],
+    companions: ["{stem}/**", "agent-*.jsonl"],
+}

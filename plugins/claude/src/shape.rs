@@ -1,0 +1,305 @@
+//! The log's own shapes: which keys we look at, borrowed from the line.
+//!
+//! A field stays the JSON text it was until somebody asks for it as a text, a flag, a count or a list, so a value
+//! of an unexpected kind, or a number that no type holds, costs its field and never its record. Of a key that
+//! stands twice the last value counts, and `null` is absent.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use toolpath_plugin_api::kit::json::{Count, RawValue, Text};
+
+/// One value of the log, not looked at yet; absent when it was missing or `null`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Field<'a>(pub(crate) Option<&'a RawValue>);
+
+impl<'a> Field<'a> {
+    /// The JSON text.
+    pub(crate) fn json(self) -> Option<&'a str> {
+        self.0.map(RawValue::get)
+    }
+
+    /// The text, when it is a string.
+    pub(crate) fn text(self) -> Option<Cow<'a, str>> {
+        let json = self.json().filter(|json| json.starts_with('"'))?;
+        serde_json::from_str::<Text<'a>>(json).ok()?.0
+    }
+
+    /// The text, when it is a string that is not empty.
+    pub(crate) fn filled(self) -> Option<Cow<'a, str>> {
+        self.text().filter(|text| !text.is_empty())
+    }
+
+    /// Whether it is a literal `true`.
+    pub(crate) fn flag(self) -> bool {
+        self.json() == Some("true")
+    }
+
+    /// The count, when it is one.
+    pub(crate) fn count(self) -> Option<u64> {
+        serde_json::from_str::<Count>(self.json()?).ok()?.0
+    }
+
+    /// The elements, when it is a list.
+    pub(crate) fn list(self) -> Option<Vec<&'a RawValue>> {
+        let json = self.json().filter(|json| json.starts_with('['))?;
+        serde_json::from_str(json).ok()
+    }
+
+    /// The shape's fields, when it is an object.
+    pub(crate) fn object<T: Deserialize<'a>>(self) -> Option<T> {
+        let json = self.json().filter(|json| json.starts_with('{'))?;
+        serde_json::from_str(json).ok()
+    }
+}
+
+macro_rules! shape {
+    ($(#[$doc:meta])* $name:ident { $($field:ident: $($key:literal)|+,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default)]
+        pub(crate) struct $name<'a> {
+            $(pub(crate) $field: Field<'a>,)*
+        }
+
+        impl<'de: 'a, 'a> Deserialize<'de> for $name<'a> {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                struct Keys;
+                impl<'de> Visitor<'de> for Keys {
+                    type Value = $name<'de>;
+
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str("an object")
+                    }
+
+                    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                        let mut shape = $name::default();
+                        while let Some(Text(key)) = map.next_key()? {
+                            match key.as_deref().unwrap_or_default() {
+                                $($($key)|+ => {
+                                    if let Some(value) = map.next_value()? {
+                                        shape.$field = Field(Some(value));
+                                    }
+                                })*
+                                _ => {
+                                    map.next_value::<IgnoredAny>()?;
+                                }
+                            }
+                        }
+                        Ok(shape)
+                    }
+                }
+                from.deserialize_map(Keys)
+            }
+        }
+    };
+}
+
+shape! {
+    /// What most records have, and what the kinds of records add that we look at.
+    Record {
+        kind: "type",
+        subtype: "subtype",
+        uuid: "uuid",
+        parent: "parentUuid",
+        logical_parent: "logicalParentUuid",
+        // Captures of the stream write some names in snake case.
+        session_id: "sessionId" | "session_id",
+        timestamp: "timestamp",
+        timestamp_ms: "timestamp_ms",
+        cwd: "cwd",
+        branch: "gitBranch",
+        version: "version",
+        is_sidechain: "isSidechain",
+        is_meta: "isMeta",
+        is_compact_summary: "isCompactSummary",
+        is_api_error: "isApiErrorMessage" | "is_api_error_message",
+        agent_id: "agentId",
+        team: "teamName",
+        origin: "origin",
+        parent_tool_use: "parentToolUseID" | "parent_tool_use_id",
+        source_tool_use: "sourceToolUseID",
+        message: "message",
+        outcome: "toolUseResult" | "tool_use_result",
+        data: "data",
+        attachment: "attachment",
+        custom_title: "customTitle",
+        ai_title: "aiTitle",
+    }
+}
+
+shape! {
+    /// `message` of user and assistant records.
+    Message {
+        id: "id",
+        model: "model",
+        content: "content",
+        stop_reason: "stop_reason",
+        usage: "usage",
+    }
+}
+
+shape! {
+    /// `origin` of user records and attachments.
+    Source {
+        kind: "kind",
+    }
+}
+
+shape! {
+    /// `message.usage`.
+    Usage {
+        input: "input_tokens",
+        output: "output_tokens",
+        cache_read: "cache_read_input_tokens",
+        cache_write: "cache_creation_input_tokens",
+        cache_writes: "cache_creation",
+    }
+}
+
+shape! {
+    /// `message.usage.cache_creation`.
+    CacheWrites {
+        five_minutes: "ephemeral_5m_input_tokens",
+        one_hour: "ephemeral_1h_input_tokens",
+    }
+}
+
+shape! {
+    /// One block of `message.content` or of a result's `content`.
+    Block {
+        kind: "type",
+        text: "text",
+        thinking: "thinking",
+        id: "id",
+        name: "name",
+        tool_name: "tool_name",
+        input: "input",
+        tool_use_id: "tool_use_id",
+        content: "content",
+        is_error: "is_error",
+        source: "source",
+    }
+}
+
+shape! {
+    /// `source` of an image or a document.
+    Media {
+        kind: "type",
+        media_type: "media_type",
+        data: "data",
+        url: "url",
+    }
+}
+
+shape! {
+    /// `toolUseResult`: what the tool itself reported, in the shapes of edits, notebooks and sub-agents.
+    Outcome {
+        kind: "type",
+        file_path: "filePath",
+        patch: "structuredPatch",
+        original: "originalFile" | "originalFileContents",
+        old: "oldString",
+        new: "newString",
+        replace_all: "replaceAll",
+        content: "content",
+        notebook_path: "notebook_path",
+        new_source: "new_source",
+        error: "error",
+        agent_id: "agentId",
+        prompt: "prompt",
+    }
+}
+
+shape! {
+    /// One hunk of `structuredPatch`.
+    Patch {
+        old_start: "oldStart",
+        old_lines: "oldLines",
+        new_start: "newStart",
+        new_lines: "newLines",
+        lines: "lines",
+    }
+}
+
+shape! {
+    /// `data` of a progress record.
+    Progress {
+        kind: "type",
+        agent_id: "agentId",
+    }
+}
+
+shape! {
+    /// `attachment`, as far as it may be a prompt.
+    Attachment {
+        kind: "type",
+        prompt: "prompt",
+        mode: "commandMode",
+        origin: "origin",
+        is_meta: "isMeta",
+    }
+}
+
+impl<'a> Message<'a> {
+    /// The message, which some logs hold as a bare string; `None` when the field is neither.
+    pub(crate) fn of(field: Field<'a>) -> Option<Self> {
+        field.object().or_else(|| field.text().map(|_| Self { content: field, ..Self::default() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn record(json: &str) -> Record<'_> {
+        serde_json::from_str(json).expect("a record")
+    }
+
+    #[test]
+    fn a_field_of_an_unexpected_kind_costs_the_field_only() {
+        for odd in ["7", "-7", "1e999", "true", "[1,{\"a\":[]}]", "{\"a\":1}", "null"] {
+            let json = format!(r#"{{"type":{odd},"uuid":"u","isMeta":{odd},"timestamp_ms":"12","message":{odd}}}"#);
+            let record = record(&json);
+            assert_eq!(record.kind.text(), None, "{odd}");
+            assert_eq!(record.uuid.text().as_deref(), Some("u"), "{odd}");
+            assert_eq!(record.is_meta.flag(), odd == "true", "{odd}");
+            assert_eq!(record.timestamp_ms.count(), Some(12), "{odd}");
+        }
+    }
+
+    #[test]
+    fn of_a_key_that_stands_twice_the_last_value_counts_and_null_is_none() {
+        assert_eq!(record(r#"{"uuid":"a","uuid":"b"}"#).uuid.text().as_deref(), Some("b"));
+        assert_eq!(record(r#"{"sessionId":"a","session_id":null}"#).session_id.text().as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn a_text_without_escapes_is_borrowed() {
+        let json = r#"{"cwd":"/srv/demo","version":"a\nb"}"#;
+        assert!(matches!(record(json).cwd.text(), Some(Cow::Borrowed("/srv/demo"))));
+        assert_eq!(record(json).version.text().as_deref(), Some("a\nb"));
+    }
+
+    #[test]
+    fn names_in_snake_case_are_taken_for_the_same() {
+        let record = record(r#"{"session_id":"s","is_api_error_message":true,"parent_tool_use_id":"t"}"#);
+        assert_eq!(record.session_id.text().as_deref(), Some("s"));
+        assert!(record.is_api_error.flag());
+        assert_eq!(record.parent_tool_use.text().as_deref(), Some("t"));
+    }
+
+    #[test]
+    fn nesting_beyond_what_a_parser_recurses_into_is_no_hindrance() {
+        let deep = format!(r#"{{"uuid":"u","data":{}{}}}"#, "[".repeat(5000), "]".repeat(5000));
+        assert_eq!(record(&deep).uuid.text().as_deref(), Some("u"));
+    }
+
+    #[test]
+    fn a_message_may_be_a_bare_string() {
+        let message = Message::of(record(r#"{"message":"hello"}"#).message).expect("a message");
+        assert_eq!(message.content.text().as_deref(), Some("hello"));
+        assert!(Message::of(record(r#"{"message":[1]}"#).message).is_none());
+    }
+}
