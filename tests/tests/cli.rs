@@ -160,7 +160,7 @@ fn an_output_that_cannot_be_written_gets_one_sentence() {
 fn a_full_disk_is_one_sentence_and_a_closed_pipe_is_none() {
     let scratch = scratch();
     let full = || Stdio::from(fs::OpenOptions::new().write(true).open("/dev/full").expect("the full device"));
-    let run = scratch.host_with(claude(&["s.jsonl"]), |command| drop(command.stdout(full())));
+    let run = scratch.host_with(claude(&["s.jsonl"]), |command| _ = command.stdout(full()));
     run.fails(1, "cannot write standard output: No space left on device (os error 28)");
     let run = scratch.host_with(claude(&["s.jsonl", "-o", "/dev/full"]), |_| {});
     run.fails(1, "cannot write `/dev/full`: No space left on device (os error 28)");
@@ -170,10 +170,10 @@ fn a_full_disk_is_one_sentence_and_a_closed_pipe_is_none() {
         drop(reader);
         Stdio::from(writer)
     };
-    let run = scratch.host_with(claude(&["s.jsonl"]), |command| drop(command.stdout(closed())));
+    let run = scratch.host_with(claude(&["s.jsonl"]), |command| _ = command.stdout(closed()));
     assert_eq!((run.code(), run.stderr().as_str()), (Some(0), ""), "{run}");
     // Nobody may be left to read the messages, either.
-    let run = scratch.host_with(claude(&["gone.jsonl"]), |command| drop(command.stderr(closed())));
+    let run = scratch.host_with(claude(&["gone.jsonl"]), |command| _ = command.stderr(closed()));
     assert_eq!((run.code(), run.stdout().as_str()), (Some(1), ""), "{run}");
 }
 

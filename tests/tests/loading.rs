@@ -63,7 +63,7 @@ fn a_plugin_is_found_in_each_place() {
         fs::create_dir_all(scratch.path(".").join(file.parent().expect("a folder"))).expect("a folder");
         scratch.write(&file.to_string_lossy(), minimal());
         let args: Vec<&str> = ["--provider", "minimal", "s.log"].iter().chain(flags).copied().collect();
-        assert_reads(&scratch.host_with(args, |command| drop(command.env("XDG_DATA_HOME", scratch.path("data")))));
+        assert_reads(&scratch.host_with(args, |command| _ = command.env("XDG_DATA_HOME", scratch.path("data"))));
     }
 }
 
@@ -73,7 +73,7 @@ fn the_plugin_path_is_searched_and_its_relative_entries_are_refused() {
     scratch.write(&format!("plugins/{}", file_name("minimal")), minimal());
     let args = ["--provider", "minimal", "s.log"];
     let with =
-        |value: std::ffi::OsString| scratch.host_with(args, |command| drop(command.env("TOOLPATH_PLUGIN_PATH", value)));
+        |value: std::ffi::OsString| scratch.host_with(args, |command| _ = command.env("TOOLPATH_PLUGIN_PATH", value));
     assert_reads(&with(scratch.path("plugins").into()));
     let refused = with("plugins".into());
     refused.exits(3);
@@ -120,11 +120,7 @@ fn what_is_no_plugin_is_refused_before_it_is_opened() {
         "is no dynamic library; a plugin is built by cargo as a `cdylib`",
     );
     let whole = minimal();
-    refused(
-        &scratch,
-        &whole[..4],
-        "is a damaged library (Could not read file header); build or copy the library again",
-    );
+    refused(&scratch, &whole[..4], "is a damaged library (Could not read file magic); build or copy the library again");
 }
 
 #[test]
@@ -177,7 +173,7 @@ fn a_manifest_of_another_make_is_refused() {
     refused(
         &scratch,
         &with(22, b"["),
-        "has a manifest that cannot be read (trailing characters at line 1 column 8); rebuild it with `declare_provider!`",
+        "has a manifest that cannot be read (expected `,` or `]` at line 1 column 8); rebuild it with `declare_provider!`",
     );
 }
 

@@ -23,8 +23,6 @@ mod turns;
 mod usage;
 mod words;
 
-use std::fs::File;
-
 use toolpath_plugin_api::{PluginError, Provider, ReadRequest, Sink, Summary, declare_provider};
 
 use crate::agents::Agents;
@@ -39,11 +37,11 @@ impl Provider for ClaudeCode {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if request.is_stdin() {
             // The spooled copy has a name that means nothing; the log itself names the session.
-            let id = lines::first_session_id(File::open(&path)?)?.unwrap_or_else(|| "stdin".to_owned());
-            return Reader::new(&id, Agents::unknown()).read(File::open(&path)?, sink);
+            let id = lines::first_session_id(request.open_file()?)?.unwrap_or_else(|| "stdin".to_owned());
+            return Reader::new(&id, Agents::unknown()).read(request.open_file()?, sink);
         }
         let id = name.strip_suffix(".jsonl").unwrap_or(&name);
-        Reader::new(id, Agents::beside(&path, id)).read(File::open(&path)?, sink)
+        Reader::new(id, Agents::beside(&path, id)).read(request.open_file()?, sink)
     }
 }
 

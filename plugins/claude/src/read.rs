@@ -23,12 +23,14 @@ pub(crate) struct Reader<'i> {
     /// Whether the file is a sub-agent's own, so that its branch is the main line here; known from its first record.
     is_agents_own: Option<bool>,
     records: u64,
+    /// Whether a record was one that Claude Code writes.
+    is_recognised: bool,
 }
 
 impl<'i> Reader<'i> {
     /// Reads the session `id`.
     pub(crate) fn new(id: &'i str, agents: Agents) -> Self {
-        Self { id, agents, facts: Facts::default(), is_agents_own: None, records: 0 }
+        Self { id, agents, facts: Facts::default(), is_agents_own: None, records: 0, is_recognised: false }
     }
 
     /// Tells every record of `log`, and how many there were.
@@ -39,6 +41,13 @@ impl<'i> Reader<'i> {
             if !line.is_blank() {
                 self.line(&line, sink)?;
             }
+        }
+        if self.records == 0 {
+            return Err(PluginError::new("holds no records; name a Claude Code session file"));
+        }
+        if !self.is_recognised {
+            let message = "holds no record of Claude Code; name a session file of it, or another --provider";
+            return Err(PluginError::new(message));
         }
         self.facts.whole(self.id, |session| sink.session(session))?;
         Ok(Summary { records: self.records })
@@ -89,6 +98,7 @@ impl<'i> Reader<'i> {
         origin: Origin,
         sink: &mut Sink<'_>,
     ) -> Result<(), Stopped> {
+        self.is_recognised |= is_known(record);
         let is_sidechain = record.is_sidechain.flag();
         let is_agents_own = *self.is_agents_own.get_or_insert(is_sidechain && self.id.starts_with("agent-"));
         let place = Place::of(record, is_sidechain && !is_agents_own, nth, origin);
@@ -169,6 +179,14 @@ impl<'a> Kind<'a> {
             _ => Self::Other,
         }
     }
+}
+
+/// Whether a record is one that Claude Code writes, whatever else it holds: a kind that it names so, or
+/// the name of its session.
+fn is_known(record: &Record<'_>) -> bool {
+    const KINDS: [&str; 7] =
+        ["user", "assistant", "system", "progress", "attachment", "summary", "file-history-snapshot"];
+    record.session_id.filled().is_some() || record.kind.text().is_some_and(|kind| KINDS.contains(&&*kind))
 }
 
 fn is_prompt(field: Field<'_>) -> bool {

@@ -51,8 +51,11 @@ pub(super) fn read(id: &str, log: &[u8]) -> Vec<String> {
         ReadRequestView { path: RSlice::EMPTY, name: id.into(), session_id: ROption::RNone, options: RSlice::EMPTY };
     let module: ProviderRef = HEADER.init_root_module().expect("our own module");
     let outcome = module.read()(&request, &sink);
-    assert_eq!(outcome, OutcomeView { code: OutcomeView::DONE, records: COUNTED.take() });
-    TOLD.take()
+    let told = TOLD.take();
+    if !told.last().is_some_and(|last| last.starts_with("failed: ")) {
+        assert_eq!(outcome, OutcomeView { code: OutcomeView::DONE, records: COUNTED.take() });
+    }
+    told
 }
 
 fn told(line: String, flags: u64) -> Answer {
@@ -169,5 +172,5 @@ extern "C" fn diagnostic(_: Context, view: &DiagnosticView<'_>) -> Answer {
 
 extern "C" fn fail(_: Context, message: RStr<'_>) -> Answer {
     TOLD.with_borrow_mut(|told| told.push(format!("failed: {message}")));
-    Answer::STOP
+    Answer::GO_ON
 }

@@ -26,8 +26,11 @@ fn a_session_is_announced_with_its_base_as_soon_as_that_is_known() {
 }
 
 #[test]
-fn an_empty_log_is_a_session_without_records() {
-    assert_eq!(read("s", b"\n \n"), ["session s", "session s title=Claude session: s"]);
+fn a_log_without_a_record_of_claude_code_fails() {
+    assert_eq!(read("s", b"\n \n"), ["session s", "failed: holds no records; name a Claude Code session file"]);
+    let told = read("s", b"{\"type\":\"session_meta\",\"payload\":{}}\n[1]\n");
+    let failed = "failed: holds no record of Claude Code; name a session file of it, or another --provider";
+    assert_eq!(told.last().map(String::as_str), Some(failed));
 }
 
 #[test]
@@ -220,7 +223,7 @@ fn records_on_one_line_are_told_in_their_places() {
 #[test]
 fn what_cannot_be_read_is_kept_and_reported() {
     check(
-        "{nonsense}\n[1]\n\0\0\0\n",
+        "{nonsense}\n[1]\n\0\0\0\n{\"type\":\"summary\"}",
         &[
             r#"event unreadable line-1 UNREADABLE: {"raw":"{nonsense}"}"#,
             "! unreadable-record 1@0+10: key must be a string at column 2",
@@ -228,6 +231,7 @@ fn what_cannot_be_read_is_kept_and_reported() {
             "! unreadable-record 2@11+3: expected an object",
             r#"event unreadable line-3 UNREADABLE: {"raw":"3 NUL bytes"}"#,
             "! unreadable-record 3@15+3: the line holds nothing but NUL bytes",
+            r#"event summary line-4: {"raw":{"type":"summary"}}"#,
         ],
     );
 }
