@@ -5,7 +5,7 @@
 //! 1. [`source`]: what the user named, made ready to open.
 //! 2. [`plugin`]: a provider's name to a file, to a checked module, to calls; the only place that knows the boundary.
 //! 3. [`intake`]: records in, one disposition each. [`record`] is what a plugin tells, [`turn`] the conversation.
-//! 4. [`derive`]: turns and events in, steps out, into a [`spool`]. [`step`] is what a document says of one.
+//! 4. [`mod@derive`]: turns and events in, steps out, into a [`spool`]. [`step`] is what a document says of one.
 //! 5. [`document`]: head, steps, tail; to [`output`], whole or not at all.
 //!
 //! [`run`] ties them together for [`cli`]; [`report`] and [`error`] are what the user is told. Of the providers

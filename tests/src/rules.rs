@@ -72,7 +72,8 @@ fn check_steps(path: &Value) -> Result<BTreeSet<String>, String> {
         }
     }
     let head = text(&path["path"]["head"])?;
-    if !ids.contains(head) && !(head.is_empty() && ids.is_empty()) {
+    let is_empty = head.is_empty() && ids.is_empty();
+    if !is_empty && !ids.contains(head) {
         return Err(format!("the head `{head}` is no step"));
     }
     Ok(used)

@@ -10,7 +10,7 @@ const CLAUDE: [&str; 4] = ["--provider", "claude", "--plugins", "plugins"];
 /// A scratch folder with a small good session in it.
 fn scratch() -> Scratch {
     let scratch = Scratch::new();
-    let session = top().join("tests/fixtures/sessions/claude/notice-between-replies/session.jsonl");
+    let session = top().join("tests/fixtures/sessions/claude/notice/session.jsonl");
     scratch.write("s.jsonl", fs::read(session).expect("the fixture"));
     scratch
 }
