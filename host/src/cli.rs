@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 /// Says who did what in an AI coding session: the human, the model, or the harness itself.
 ///
@@ -54,9 +54,12 @@ pub struct Derive {
     /// Session to read: a file or folder of the harness, or `-` for standard input
     #[arg(value_name = "SESSION")]
     pub session: PathBuf,
-    /// Write the document to FILE instead of standard output; FILE is replaced when the document is complete
+    /// Write the result to FILE instead of standard output; FILE is replaced when the result is complete
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write the result in this form
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Format::Document)]
+    pub format: Format,
     /// Lay the document out over lines
     #[arg(long)]
     pub pretty: bool,
@@ -84,6 +87,17 @@ pub struct Derive {
     /// Tell on standard error which plugin reads, and of each turn that the harness wrote
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// The form of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// One document, written when it is complete
+    Document,
+    /// A document as a stream: a line a step, as soon as it may leave; `PathClose` says that it is whole
+    Jsonl,
+    /// The conversation in wire form, which `--provider wire` reads
+    Turns,
 }
 
 /// Where plugins are.

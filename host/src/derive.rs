@@ -1,7 +1,7 @@
 //! Turns and events in, steps out.
 //!
 //! A step's place (its id, its parents, its actor) is fixed when its record arrives; its content may come later. What
-//! is complete goes to a spool at once, and an index of segments puts it in order at the end. Memory grows with
+//! is complete is written at once, and an index puts it in order at the end. Memory grows with
 //! the number of ids, by digests, never with texts. Nothing here reads a clock, the environment or a file of the
 //! user's.
 //!
@@ -12,32 +12,29 @@
 pub(crate) mod actor;
 pub(crate) mod change;
 mod ids;
+pub(crate) mod pieces;
 #[cfg(test)]
 mod tests;
 mod usage;
 mod waiting;
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Write};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::digest;
 use crate::record::{Branch, Diagnostic, EventRecord, Origin, ResultRecord, Severity, SkipRecord, TurnRecord};
-use crate::spool::{Segment, Spool};
-use crate::step::{Change, EventData, Step, StepIdentity, Structural};
 use crate::turn::{FileMutation, Role, ToolResult, Turn};
 
 pub(crate) use actor::ActorEntry;
 use actor::{ActorId, Actors};
 pub use change::Detail;
-use change::Marks;
 use ids::{Fate, Ids, Line, Seq, Target};
+pub use pieces::Form;
+use pieces::{Pieces, PlacedEvent};
 use usage::{Groups, Said};
 use waiting::{Brought, CallResult, Held, Waiting};
-
-/// Bytes of finished steps kept in memory before they go to a file.
-const STEPS_IN_MEMORY: usize = 4 * 1024 * 1024;
 
 /// What became of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,19 +49,14 @@ pub enum Became {
     Duplicate,
 }
 
-/// All steps of a path, in order, and what the document says around them.
+/// All steps of a path, in order, and what the result says around them.
 #[derive(Debug)]
 pub struct Steps {
-    /// Each step's JSON, followed by a comma.
-    pub(crate) spool: Spool,
-    /// Where each step lies, in order.
-    pub(crate) index: Vec<Segment>,
+    pub(crate) pieces: Pieces,
     /// The tip of the main line; empty without steps.
     pub(crate) head: String,
     /// The actors' entries.
     pub(crate) actors: BTreeMap<String, ActorEntry>,
-    /// The files that the steps write, in the order in which their steps were complete.
-    pub(crate) files: Vec<String>,
     /// The first working directory that a turn recorded.
     pub(crate) first_working_dir: Option<String>,
 }
@@ -74,6 +66,8 @@ pub struct Steps {
 struct LineEnd {
     /// Its last step so far.
     tip: Seq,
+    /// The turn that started it; `None` for the events before every turn.
+    turn: Option<Seq>,
 }
 
 /// A sub-agent's branch.
@@ -98,9 +92,6 @@ struct Call {
 /// Derives the steps of one path.
 #[derive(Debug)]
 pub struct Deriver {
-    /// Key of every conversation change.
-    key: String,
-    detail: Detail,
     ids: Ids,
     actors: Actors,
     groups: Groups,
@@ -121,21 +112,15 @@ pub struct Deriver {
     last_turn: Option<Seq>,
     turns: u64,
     events: u64,
-    spool: Spool,
-    index: Vec<Segment>,
-    files: Vec<String>,
-    files_seen: digest::Set,
+    pieces: Pieces,
     first_working_dir: Option<String>,
     diagnostics: Vec<Diagnostic>,
-    scratch: Vec<u8>,
 }
 
 impl Deriver {
     /// Derives the session `session_id` of `provider`.
-    pub fn new(provider: &str, session_id: &str, detail: Detail) -> Self {
+    pub fn new(provider: &str, session_id: &str, form: Form, detail: Detail) -> Self {
         Self {
-            key: format!("{provider}://{session_id}"),
-            detail,
             ids: Ids::new(),
             actors: Actors::new(provider),
             groups: Groups::default(),
@@ -151,14 +136,15 @@ impl Deriver {
             last_turn: None,
             turns: 0,
             events: 0,
-            spool: Spool::new(STEPS_IN_MEMORY),
-            index: Vec::new(),
-            files: Vec::new(),
-            files_seen: digest::Set::default(),
+            pieces: Pieces::new(form, format!("{provider}://{session_id}"), detail),
             first_working_dir: None,
             diagnostics: Vec::new(),
-            scratch: Vec::new(),
         }
+    }
+
+    /// Copies the pieces of a stream that may leave to `out`; says whether there were any.
+    pub fn leave(&mut self, out: &mut dyn Write) -> io::Result<bool> {
+        self.pieces.leave(out)
     }
 
     /// What there is to say about the records so far; each is said once.
@@ -201,12 +187,13 @@ impl Deriver {
             }
         }
 
-        let line = self.start_line(seq);
+        let line = self.start_line(seq, Some(seq));
         let actor = match prompter {
             Some(prompter) if is_prompt => prompter,
             None if is_prompt => self.actors.model(None),
             _ => self.actors.of(&record.turn),
         };
+        self.define_actor(seq, actor);
         match branch {
             Some(key) => {
                 self.branches.insert(key, BranchEnd { line, prompter });
@@ -219,6 +206,10 @@ impl Deriver {
         }
 
         let mut turn = record.turn;
+        if self.pieces.form() == Form::View {
+            turn.id = id.clone().into();
+            turn.parent_id = self.turn_name(parent)?.map(Into::into);
+        }
         let said = Said {
             group: turn.group_id.as_deref(),
             usage: turn.token_usage.take(),
@@ -282,10 +273,9 @@ impl Deriver {
     pub fn event(&mut self, record: EventRecord<'_>) -> io::Result<Became> {
         let received = (&record.id, &record.timestamp, &record.event_type, &record.parent_id);
         let content = digest::of(&(1_u8, received, &record.data, &record.branch));
-        self.events += 1;
         let numbered;
         let id: &str = if record.id.is_empty() {
-            numbered = format!("event-{:04}", self.events);
+            numbered = format!("event-{:04}", self.events + 1);
             &numbered
         } else {
             &record.id
@@ -293,6 +283,7 @@ impl Deriver {
         let named = self.line_named(record.parent_id.as_deref());
         let seq = self.next_seq();
         let Fate::Step(id) = self.ids.register(id, content, seq)? else { return Ok(Became::Duplicate) };
+        self.events += 1;
 
         self.report_unknown_parent(record.parent_id.as_deref(), named, record.origin);
         let in_branch = record.branch.as_ref().and_then(|branch| self.branches.get(&digest::of(branch)));
@@ -303,30 +294,25 @@ impl Deriver {
                 parents.push(self.tip_name(line)?);
                 self.lines[line as usize].tip = seq;
                 self.line_of.push(line);
-                self.index.push(Segment::default());
+                self.pieces.reserve();
             }
-            None => self.preamble = Some(self.start_line(seq)),
+            None => self.preamble = Some(self.start_line(seq, None)),
         }
 
         let actor = self.actors.harness();
-        let data = match record.data.as_ref().map(crate::json::Json::value) {
-            Some(Value::Object(data)) => data,
-            None => Map::new(),
-            Some(other) => Map::from_iter([("data".to_owned(), other)]),
+        self.define_actor(seq, actor);
+        let turn = if self.pieces.form() == Form::View { self.turn_name(line)? } else { None };
+        let event = PlacedEvent {
+            id: &id,
+            parents: &parents,
+            actor: self.actors.name(actor),
+            turn,
+            source_id: &record.id,
+            timestamp: &record.timestamp,
+            event_type: &record.event_type,
+            data: record.data.as_ref(),
         };
-        let event = EventData { entry_type: &record.event_type, source_id: &record.id, data };
-        let change = Change { raw: None, structural: Structural::Event(event) };
-        let step = Step {
-            step: StepIdentity {
-                id: &id,
-                parents: &parents,
-                actor: self.actors.name(actor),
-                timestamp: &record.timestamp,
-            },
-            change: BTreeMap::from([(self.key.as_str().into(), change)]),
-        };
-        let segment = write_step(&mut self.spool, &mut self.scratch, &step)?;
-        self.index[seq as usize] = segment;
+        self.pieces.event(seq, &event)?;
         Ok(Became::Event)
     }
 
@@ -347,7 +333,7 @@ impl Deriver {
         }
         for seq in self.waiting.waiting() {
             if let Some(held) = self.waiting.release(seq)? {
-                self.write_turn(seq, &held)?;
+                self.pieces.turn(seq, &held)?;
             }
         }
         let head = match self.main.or(self.preamble).or(self.line_of.last().copied()) {
@@ -355,11 +341,9 @@ impl Deriver {
             None => String::new(),
         };
         Ok(Steps {
-            spool: self.spool,
-            index: self.index,
+            pieces: self.pieces,
             head,
             actors: self.actors.into_entries(),
-            files: self.files,
             first_working_dir: self.first_working_dir,
         })
     }
@@ -379,12 +363,24 @@ impl Deriver {
         self.ids.name(self.lines[line as usize].tip)
     }
 
-    /// Starts a line with step `seq`, whose place in the index is taken with it.
-    fn start_line(&mut self, seq: Seq) -> Line {
+    /// The turn that started a line, by its step's id.
+    fn turn_name(&mut self, line: Option<Line>) -> io::Result<Option<String>> {
+        let turn = line.and_then(|line| self.lines[line as usize].turn);
+        turn.map(|turn| self.ids.name(turn)).transpose()
+    }
+
+    fn define_actor(&mut self, seq: Seq, actor: ActorId) {
+        if let Some(entry) = self.actors.take_new(actor) {
+            self.pieces.define(seq, self.actors.name(actor), &entry);
+        }
+    }
+
+    /// Starts a line with step `seq`, whose place is kept with it.
+    fn start_line(&mut self, seq: Seq, turn: Option<Seq>) -> Line {
         let line = Line::try_from(self.lines.len()).expect("there are no more lines than steps");
-        self.lines.push(LineEnd { tip: seq });
+        self.lines.push(LineEnd { tip: seq, turn });
         self.line_of.push(line);
-        self.index.push(Segment::default());
+        self.pieces.reserve();
         line
     }
 
@@ -436,30 +432,9 @@ impl Deriver {
 
     fn bring(&mut self, seq: Seq, brought: Brought) -> io::Result<()> {
         match self.waiting.bring(seq, brought)? {
-            Some(held) => self.write_turn(seq, &held),
+            Some(held) => self.pieces.turn(seq, &held),
             None => Ok(()),
         }
-    }
-
-    fn write_turn(&mut self, seq: Seq, held: &Held) -> io::Result<()> {
-        let marks = Marks { needs_result: &held.needs_result, partial: &held.partial };
-        let change = change::changes(&held.turn, marks, &self.key, self.detail);
-        for (path, change) in &change {
-            if matches!(change.structural, Structural::Write(_)) && self.files_seen.insert(digest::of_text(path)) {
-                self.files.push(path.to_string());
-            }
-        }
-        let step = Step {
-            step: StepIdentity {
-                id: &held.id,
-                parents: &held.parents,
-                actor: &held.actor,
-                timestamp: &held.turn.timestamp,
-            },
-            change,
-        };
-        self.index[seq as usize] = write_step(&mut self.spool, &mut self.scratch, &step)?;
-        Ok(())
     }
 
     fn report_unknown_parent(&mut self, parent: Option<&str>, found: Option<Line>, origin: Origin) {
@@ -472,13 +447,6 @@ impl Deriver {
     fn say(&mut self, severity: Severity, code: &str, message: String, origin: Origin) {
         self.diagnostics.push(Diagnostic { severity, code: code.to_owned(), message, origin });
     }
-}
-
-fn write_step(spool: &mut Spool, scratch: &mut Vec<u8>, step: &Step<'_>) -> io::Result<Segment> {
-    scratch.clear();
-    serde_json::to_writer(&mut *scratch, step)?;
-    scratch.push(b',');
-    spool.append(scratch)
 }
 
 /// Never 0, which stands for no result.

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::derive::{ActorEntry, Steps};
 use crate::intake::Conversation;
+use crate::record::SessionFacts;
 
 /// The kind of every path this host writes.
 pub const KIND: &str = "https://toolpath.net/kinds/agent-coding-session/v1.1.0";
@@ -28,12 +29,20 @@ pub struct Choices {
 }
 
 /// Writes the document of `conversation`, with a line feed after it.
-pub fn write(conversation: Conversation, choices: &Choices, out: &mut impl Write) -> io::Result<()> {
-    if choices.pretty {
-        let mut pretty = Pretty::new(&mut *out);
-        write_compact(conversation, choices, &mut pretty)?;
+pub fn write(conversation: Conversation, choices: &Choices, out: &mut dyn Write) -> io::Result<()> {
+    laid_out(choices.pretty, out, |out| write_compact(conversation, choices, out))
+}
+
+/// Lets `fill` write compact JSON, and lays it out on the way if asked to; a line feed follows.
+pub fn laid_out(
+    pretty: bool,
+    out: &mut dyn Write,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    if pretty {
+        fill(&mut Pretty::new(&mut *out))?;
     } else {
-        write_compact(conversation, choices, out)?;
+        fill(out)?;
     }
     out.write_all(b"\n")
 }
@@ -46,8 +55,9 @@ struct PathIdentity<'a> {
     head: &'a str,
 }
 
-#[derive(Serialize)]
-struct Base<'a> {
+/// Where a path starts from.
+#[derive(Debug, Serialize)]
+pub(crate) struct Base<'a> {
     uri: String,
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
     revision: Option<&'a str>,
@@ -57,9 +67,10 @@ struct Base<'a> {
 
 #[derive(Serialize)]
 struct PathMeta<'a> {
-    title: &'a str,
+    title: String,
     kind: &'a str,
-    source: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     actors: &'a BTreeMap<String, ActorEntry>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -70,51 +81,71 @@ struct PathMeta<'a> {
     vcs_remote: Option<&'a str>,
 }
 
-#[derive(Serialize)]
-struct Producer<'a> {
+/// The program that wrote a session.
+#[derive(Debug, Serialize)]
+pub(crate) struct Producer<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<&'a str>,
 }
 
-fn write_compact(conversation: Conversation, choices: &Choices, out: &mut impl Write) -> io::Result<()> {
-    let Conversation { provider, facts, steps, .. } = conversation;
-    let Steps { mut spool, mut index, head, actors, files, first_working_dir } = steps;
-    let short: String = facts.id.chars().take(8).collect();
-    let id = choices.path_id.clone().unwrap_or_else(|| format!("path-{provider}-{short}"));
+impl<'a> Producer<'a> {
+    pub(crate) fn of(facts: &'a SessionFacts) -> Option<Self> {
+        facts.producer.as_ref().map(|(name, version)| Self { name, version: version.as_deref() })
+    }
+}
 
-    let (revision, branch) = (facts.vcs_revision.as_deref(), facts.vcs_branch.as_deref());
-    let base = match (&choices.base_uri, &facts.working_dir, &first_working_dir) {
-        (Some(uri), _, _) => Some(Base { uri: uri.clone(), revision, branch }),
-        (None, Some(dir), _) => Some(Base { uri: uri_of(dir), revision, branch }),
-        (None, None, Some(dir)) => Some(Base { uri: uri_of(dir), revision: None, branch: None }),
-        (None, None, None) => None,
-    };
-    let identity = PathIdentity { id: &id, base, head: &head };
+fn write_compact(conversation: Conversation, choices: &Choices, out: &mut dyn Write) -> io::Result<()> {
+    let source = conversation.source().map(str::to_owned);
+    let Conversation { provider, facts, steps, .. } = conversation;
+    let Steps { mut pieces, head, actors, first_working_dir } = steps;
+    let id = path_id(choices, &facts, &provider);
+    let base = base(choices, &facts, first_working_dir.as_deref());
 
     out.write_all(b"{\"graph\":{\"id\":")?;
     serde_json::to_writer(&mut *out, &id)?;
     out.write_all(b"},\"paths\":[{\"path\":")?;
-    serde_json::to_writer(&mut *out, &identity)?;
+    serde_json::to_writer(&mut *out, &PathIdentity { id: &id, base, head: &head })?;
     out.write_all(b",\"steps\":[")?;
-    if let Some(last) = index.last_mut() {
-        // Without the comma that follows each step.
-        last.length -= 1;
-    }
-    spool.copy_all(&index, out)?;
+    pieces.write_list(out)?;
     out.write_all(b"],\"meta\":")?;
-    let generic_title = format!("{provider} session: {short}");
     let meta = PathMeta {
-        title: choices.title.as_deref().or(facts.title.as_deref()).unwrap_or(&generic_title),
+        title: title(choices, &facts, &provider),
         kind: KIND,
-        source: &provider,
+        source: source.as_deref(),
         actors: &actors,
-        files_changed: facts.files_changed.as_deref().unwrap_or(&files),
-        producer: facts.producer.as_ref().map(|(name, version)| Producer { name, version: version.as_deref() }),
+        files_changed: facts.files_changed.as_deref().unwrap_or(pieces.files()),
+        producer: Producer::of(&facts),
         vcs_remote: facts.vcs_remote.as_deref(),
     };
     serde_json::to_writer(&mut *out, &meta)?;
     out.write_all(b"}]}")
+}
+
+/// The path's id, and its graph's.
+pub(crate) fn path_id(choices: &Choices, facts: &SessionFacts, provider: &str) -> String {
+    choices.path_id.clone().unwrap_or_else(|| format!("path-{provider}-{}", short(facts)))
+}
+
+/// The path's title.
+pub(crate) fn title(choices: &Choices, facts: &SessionFacts, provider: &str) -> String {
+    let told = choices.title.as_ref().or(facts.title.as_ref());
+    told.cloned().unwrap_or_else(|| format!("{provider} session: {}", short(facts)))
+}
+
+/// The path's base: the caller's, else the session's, else the first turn's.
+pub(crate) fn base<'a>(choices: &Choices, facts: &'a SessionFacts, first: Option<&str>) -> Option<Base<'a>> {
+    let (revision, branch) = (facts.vcs_revision.as_deref(), facts.vcs_branch.as_deref());
+    match (&choices.base_uri, &facts.working_dir, first) {
+        (Some(uri), _, _) => Some(Base { uri: uri.clone(), revision, branch }),
+        (None, Some(dir), _) => Some(Base { uri: uri_of(dir), revision, branch }),
+        (None, None, Some(dir)) => Some(Base { uri: uri_of(dir), revision: None, branch: None }),
+        (None, None, None) => None,
+    }
+}
+
+fn short(facts: &SessionFacts) -> String {
+    facts.id.chars().take(8).collect()
 }
 
 fn uri_of(dir: &str) -> String {

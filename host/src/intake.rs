@@ -4,10 +4,11 @@
 //! can. [`Reading`] is the one that derives: it keeps the order of calls, adds up the balance and holds the host's own
 //! failures, which never cross to the plugin.
 
-use crate::derive::{Became, Deriver, Detail, Steps};
+use crate::derive::{Became, Deriver, Detail, Form, Steps};
 use crate::error::Error;
 use crate::record::{Diagnostic, Disposition, EventRecord, Origin, ResultRecord, SessionFacts, SkipRecord, TurnRecord};
 use crate::report::Report;
+use crate::stream::{Provider, Stream};
 
 /// Whether the host wants more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +92,16 @@ pub struct Conversation {
     pub balance: Balance,
 }
 
+/// What a plugin calls the provider of sessions that do not name one.
+const UNNAMED: &str = "unknown";
+
+impl Conversation {
+    /// The provider's id, unless nobody named it.
+    pub fn source(&self) -> Option<&str> {
+        self.facts.provider_id.as_deref().or(Some(&*self.provider).filter(|id| *id != UNNAMED))
+    }
+}
+
 /// Derives what it takes in.
 #[derive(Debug)]
 pub struct Reading<'r> {
@@ -99,7 +110,9 @@ pub struct Reading<'r> {
     /// How messages name the plugin.
     plugin: &'r str,
     provider: String,
+    form: Form,
     detail: Detail,
+    stream: Option<Stream<'r>>,
     begun: Option<Begun>,
     balance: Balance,
     report: &'r mut Report,
@@ -115,16 +128,48 @@ struct Begun {
 
 impl<'r> Reading<'r> {
     /// Reads the session `name` through `plugin`, whose provider id is `provider` unless the session says otherwise.
-    pub fn new(name: &'r str, plugin: &'r str, provider: &str, detail: Detail, report: &'r mut Report) -> Self {
+    pub fn new(
+        name: &'r str,
+        plugin: &'r str,
+        provider: &str,
+        form: Form,
+        detail: Detail,
+        report: &'r mut Report,
+    ) -> Self {
         Self {
             name,
             plugin,
             provider: provider.to_owned(),
+            form,
             detail,
+            stream: None,
             begun: None,
             balance: Balance::default(),
             report,
             failed: None,
+        }
+    }
+
+    /// Lets the steps leave through `stream` as soon as they may.
+    pub fn streaming(mut self, stream: Stream<'r>) -> Self {
+        self.stream = Some(stream);
+        self
+    }
+
+    /// Ends the reading, and the stream: its last line says that it is whole.
+    pub fn finish_stream(
+        mut self,
+        ended: Ended,
+        check: impl FnOnce(&Conversation) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let stream = self.stream.take();
+        let conversation = self.finish(ended)?;
+        check(&conversation)?;
+        let source = conversation.source().map(str::to_owned);
+        let provider = Provider { id: &conversation.provider, source: source.as_deref() };
+        match stream {
+            Some(stream) => stream.finish(&provider, &conversation.facts, conversation.steps),
+            None => Ok(()),
         }
     }
 
@@ -167,12 +212,23 @@ impl<'r> Reading<'r> {
                 for diagnostic in begun.deriver.take_diagnostics() {
                     self.report.add(diagnostic);
                 }
+                self.advance_stream();
                 Some(done)
             }
             Err(err) => {
                 self.failed = Some(Error::Spool(err));
                 None
             }
+        }
+    }
+
+    fn advance_stream(&mut self) {
+        let (Some(stream), Some(begun)) = (&mut self.stream, &mut self.begun) else { return };
+        let named = begun.facts.provider_id.as_deref();
+        let id = named.unwrap_or(&self.provider);
+        let provider = Provider { id, source: named.or(Some(id).filter(|id| *id != UNNAMED)) };
+        if let Err(error) = stream.advance(&provider, &begun.facts, &mut begun.deriver) {
+            self.failed = Some(error);
         }
     }
 
@@ -201,7 +257,7 @@ impl Intake for Reading<'_> {
             Some(begun) => begun.facts.learn(facts),
             None => {
                 let provider = facts.provider_id.as_deref().unwrap_or(&self.provider);
-                let deriver = Deriver::new(provider, &facts.id, self.detail);
+                let deriver = Deriver::new(provider, &facts.id, self.form, self.detail);
                 self.begun = Some(Begun { facts, deriver });
             }
         }

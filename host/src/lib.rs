@@ -6,7 +6,8 @@
 //! 2. [`plugin`]: a provider's name to a file, to a checked module, to calls; the only place that knows the boundary.
 //! 3. [`intake`]: records in, one disposition each. [`record`] is what a plugin tells, [`turn`] the conversation.
 //! 4. [`mod@derive`]: turns and events in, steps out, into a [`spool`]. [`step`] is what a document says of one.
-//! 5. [`document`]: head, steps, tail; to [`output`], whole or not at all.
+//! 5. [`document`]: head, steps, tail; or [`stream`], a line a step; or [`view`], the conversation in wire form. To
+//!    [`output`], whole or not at all.
 //!
 //! [`run`] ties them together for [`cli`]; [`report`] and [`error`] are what the user is told. Of the providers
 //! themselves nothing here knows anything: what is specific to one is told by its plugin.
@@ -26,4 +27,6 @@ pub mod run;
 pub mod source;
 pub mod spool;
 pub mod step;
+pub mod stream;
 pub mod turn;
+pub mod view;

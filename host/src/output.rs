@@ -1,65 +1,110 @@
 //! Where the result goes, whole or not at all.
 //!
 //! A file is written beside its target and renamed over it when it is complete, so that a run that fails leaves what
-//! was there. Standard output gets nothing before there is a whole document to write.
+//! was there. What goes to standard output cannot be taken back: a document is written there only when all of it is
+//! known, and a stream says by its last line that it is whole.
 
-use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
 
 use crate::error::Error;
 
 /// Where the result goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// Standard output.
-    Stdout,
-    /// A file.
-    File(PathBuf),
+#[derive(Debug)]
+pub struct Output {
+    name: String,
+    place: Place,
 }
 
-impl Target {
-    /// Writes what `fill` writes.
-    pub fn write(&self, fill: impl FnOnce(&mut BufWriter<&mut dyn Write>) -> io::Result<()>) -> Result<(), Error> {
-        let done = match self {
-            Self::Stdout => fill_buffered(&mut io::stdout().lock(), fill),
-            Self::File(path) => write_file(path, fill),
+#[derive(Debug)]
+enum Place {
+    Stdout(BufWriter<io::Stdout>),
+    /// A device or a pipe, which is written to and not replaced.
+    Device(BufWriter<File>),
+    File {
+        beside: Box<BufWriter<NamedTempFile>>,
+        target: PathBuf,
+        existing: Option<fs::Metadata>,
+    },
+}
+
+const BUFFER: usize = 64 * 1024;
+
+impl Output {
+    /// Makes ready to write to `path`; without one, or with `-`, to standard output. `session` must not be replaced.
+    pub fn open(path: Option<&Path>, session: &Path) -> Result<Self, Error> {
+        let Some(path) = path.filter(|path| *path != Path::new("-")) else {
+            let place = Place::Stdout(BufWriter::with_capacity(BUFFER, io::stdout()));
+            return Ok(Self { name: "standard output".to_owned(), place });
         };
-        done.map_err(|source| match source.kind() {
-            io::ErrorKind::BrokenPipe if *self == Self::Stdout => Error::ClosedPipe,
-            _ => Error::Output { target: self.name(), source },
-        })
+        let name = format!("`{}`", path.display());
+        match open_file(path, session) {
+            Ok(place) => Ok(Self { name, place }),
+            Err(source) => Err(Error::Output { target: name, source }),
+        }
     }
 
-    fn name(&self) -> String {
-        match self {
-            Self::Stdout => "standard output".to_owned(),
-            Self::File(path) => format!("`{}`", path.display()),
+    /// Whether somebody may be reading along, so that each piece should leave at once.
+    pub fn is_live(&self) -> bool {
+        match &self.place {
+            Place::Stdout(out) => out.get_ref().is_terminal() || !is_regular_stdout(),
+            Place::Device(_) => true,
+            Place::File { .. } => false,
+        }
+    }
+
+    /// Writes what `fill` writes; may be called more than once.
+    pub fn write(&mut self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+        fill(self.writer()).map_err(|source| self.failed(source))
+    }
+
+    /// Lets what was written so far leave.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        self.writer().flush().map_err(|source| self.failed(source))
+    }
+
+    /// Ends the writing: from now on the result is there.
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.flush()?;
+        let Self { name, place } = self;
+        if let Place::File { beside, target, existing } = place {
+            put(*beside, &target, existing).map_err(|source| Error::Output { target: name, source })?;
+        }
+        Ok(())
+    }
+
+    fn writer(&mut self) -> &mut dyn Write {
+        match &mut self.place {
+            Place::Stdout(out) => out,
+            Place::Device(out) => out,
+            Place::File { beside, .. } => beside,
+        }
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        match (&self.place, source.kind()) {
+            (Place::Stdout(_), io::ErrorKind::BrokenPipe) => Error::ClosedPipe,
+            _ => Error::Output { target: self.name.clone(), source },
         }
     }
 }
 
-fn fill_buffered(
-    out: &mut dyn Write,
-    fill: impl FnOnce(&mut BufWriter<&mut dyn Write>) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut out = BufWriter::with_capacity(64 * 1024, out);
-    fill(&mut out)?;
-    out.flush()?;
-    // What the buffer still held is out; the parts are taken so that a failed flush is not tried again on drop.
-    let (inner, _) = out.into_parts();
-    inner.flush()
-}
-
-fn write_file(path: &Path, fill: impl FnOnce(&mut BufWriter<&mut dyn Write>) -> io::Result<()>) -> io::Result<()> {
+fn open_file(path: &Path, session: &Path) -> io::Result<Place> {
+    let refuse = |kind, reason: &str| Err(io::Error::new(kind, reason));
     let existing = fs::metadata(path).ok();
     if let Some(existing) = &existing {
         if existing.is_dir() {
-            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder; name a file"));
+            return refuse(io::ErrorKind::IsADirectory, "it is a folder; name a file");
         }
         if !existing.is_file() {
-            // A device or a pipe is written to, not replaced.
-            return fill_buffered(&mut fs::OpenOptions::new().write(true).open(path)?, fill);
+            let device = fs::OpenOptions::new().write(true).open(path)?;
+            return Ok(Place::Device(BufWriter::with_capacity(BUFFER, device)));
+        }
+        if is_same_file(path, session) {
+            return refuse(io::ErrorKind::InvalidInput, "it is the session itself; name another file");
         }
     }
     // A link stays, and what it points at is replaced.
@@ -75,11 +120,40 @@ fn write_file(path: &Path, fill: impl FnOnce(&mut BufWriter<&mut dyn Write>) -> 
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let mut file = builder.tempfile_in(folder)?;
-    fill_buffered(file.as_file_mut(), fill)?;
+    let beside = BufWriter::with_capacity(BUFFER, builder.tempfile_in(folder)?);
+    Ok(Place::File { beside: Box::new(beside), target, existing })
+}
+
+fn put(beside: BufWriter<NamedTempFile>, target: &Path, existing: Option<fs::Metadata>) -> io::Result<()> {
+    let file = beside.into_inner().map_err(io::IntoInnerError::into_error)?;
     if let Some(existing) = existing {
         file.as_file().set_permissions(existing.permissions())?;
     }
-    file.persist(&target).map_err(|err| err.error)?;
+    file.persist(target).map_err(|err| err.error)?;
     Ok(())
+}
+
+#[cfg(unix)]
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |path: &Path| fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
+    identity(one).is_some_and(|one| Some(one) == identity(other))
+}
+
+#[cfg(not(unix))]
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
+}
+
+/// Whether standard output is a file, where nobody reads along.
+#[cfg(unix)]
+fn is_regular_stdout() -> bool {
+    use std::os::fd::AsFd;
+    let copy = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+    copy.and_then(|file| file.metadata()).is_ok_and(|metadata| metadata.is_file())
+}
+
+#[cfg(not(unix))]
+fn is_regular_stdout() -> bool {
+    false
 }

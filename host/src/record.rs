@@ -53,7 +53,8 @@ pub struct SessionFacts {
 }
 
 impl SessionFacts {
-    /// Takes over what `later` says; the ids stay.
+    /// Takes over what `later` says. The ids stay, and so does the base once its directory is known: a stream begins
+    /// with it.
     pub fn learn(&mut self, later: Self) {
         fn take<T>(known: &mut Option<T>, later: Option<T>) {
             if later.is_some() {
@@ -64,9 +65,11 @@ impl SessionFacts {
         take(&mut self.started_at, later.started_at);
         take(&mut self.last_activity, later.last_activity);
         take(&mut self.producer, later.producer);
-        take(&mut self.working_dir, later.working_dir);
-        take(&mut self.vcs_revision, later.vcs_revision);
-        take(&mut self.vcs_branch, later.vcs_branch);
+        if self.working_dir.is_none() {
+            take(&mut self.working_dir, later.working_dir);
+            take(&mut self.vcs_revision, later.vcs_revision);
+            take(&mut self.vcs_branch, later.vcs_branch);
+        }
         take(&mut self.vcs_remote, later.vcs_remote);
         take(&mut self.files_changed, later.files_changed);
         take(&mut self.total_usage, later.total_usage);

@@ -1,18 +1,19 @@
 //! One run: a command in, a result out.
 
 use std::io::{self, Write};
-use std::path::Path;
 
-use crate::cli::{Cli, Command, Derive};
-use crate::derive::Detail;
+use crate::cli::{Cli, Command, Derive, Format};
+use crate::derive::{Detail, Form};
 use crate::document::{self, Choices};
 use crate::error::Error;
 use crate::intake::{Conversation, Reading};
-use crate::output::Target;
+use crate::output::Output;
 use crate::plugin::locate::{Places, Surroundings, locate};
 use crate::plugin::{feed, open};
 use crate::report::{Report, one_line};
 use crate::source::Source;
+use crate::stream::Stream;
+use crate::view;
 
 /// Runs what the command line asks for.
 ///
@@ -48,32 +49,41 @@ fn derive(args: &Derive) -> Result<(), Error> {
         say(&format!("plugin `{}` {} from `{}`", manifest.name, manifest.version, located.file.display()));
     }
     let source = Source::open(&args.session)?;
+    let mut output = Output::open(args.output.as_deref(), &source.path)?;
     let plugin = open::open(&located)?;
 
+    let form = match args.format {
+        Format::Document => Form::Document,
+        Format::Jsonl => Form::Stream,
+        Format::Turns => Form::View,
+    };
     let detail = Detail { thinking: !args.no_thinking, tools: !args.no_tools };
-    let mut report = Report::new(&source.name, args.verbose);
-    let manifest = &located.inspected.manifest;
-    let mut reading = Reading::new(&source.name, &manifest.name, &manifest.provider_id, detail, &mut report);
-    let ended = feed::read(plugin, &source.path, &source.name, None, &mut reading);
-    let conversation = reading.finish(ended)?;
-    let _ = report.write(&mut io::stderr().lock());
-    check_strict(args.strict, &source.name, &conversation)?;
-
     let choices = Choices {
         title: args.title.clone(),
         base_uri: args.base_uri.clone(),
         path_id: args.path_id.clone(),
         pretty: args.pretty,
     };
-    target(args.output.as_deref()).write(|out| document::write(conversation, &choices, out))
-}
-
-fn target(output: Option<&Path>) -> Target {
-    match output {
-        None => Target::Stdout,
-        Some(path) if path == Path::new("-") => Target::Stdout,
-        Some(path) => Target::File(path.to_owned()),
+    let mut report = Report::new(&source.name, args.verbose);
+    let manifest = &located.inspected.manifest;
+    let mut reading = Reading::new(&source.name, &manifest.name, &manifest.provider_id, form, detail, &mut report);
+    let check = |conversation: &Conversation| check_strict(args.strict, &source.name, conversation);
+    if form == Form::Stream {
+        reading = reading.streaming(Stream::new(&mut output, &choices));
+        let ended = feed::read(plugin, &source.path, &source.name, None, &mut reading);
+        let done = reading.finish_stream(ended, check);
+        let done = done.map(|()| report.write(&mut io::stderr().lock()));
+        return done.and_then(|_| output.finish());
     }
+    let ended = feed::read(plugin, &source.path, &source.name, None, &mut reading);
+    let conversation = reading.finish(ended)?;
+    let _ = report.write(&mut io::stderr().lock());
+    check(&conversation)?;
+    output.write(|out| match form {
+        Form::View => document::laid_out(choices.pretty, out, |out| view::write(conversation, out)),
+        _ => document::write(conversation, &choices, out),
+    })?;
+    output.finish()
 }
 
 fn check_strict(strict: bool, name: &str, conversation: &Conversation) -> Result<(), Error> {

@@ -75,13 +75,13 @@ impl Spool {
     }
 
     /// Copies a piece, or several that lie side by side, to `out`.
-    pub fn copy(&mut self, segment: Segment, out: &mut impl Write) -> io::Result<()> {
+    pub fn copy(&mut self, segment: Segment, out: &mut dyn Write) -> io::Result<()> {
         let filed_end = segment.end().min(self.filed);
         if segment.offset < filed_end {
             let file = self.file.as_mut().ok_or(io::ErrorKind::UnexpectedEof)?;
             file.seek(SeekFrom::Start(segment.offset))?;
             let wanted = filed_end - segment.offset;
-            if io::copy(&mut file.take(wanted), out)? != wanted {
+            if io::copy(&mut file.take(wanted), &mut *out)? != wanted {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
@@ -95,7 +95,7 @@ impl Spool {
     }
 
     /// Copies pieces to `out` in the order given; neighbours that lie side by side go in one go.
-    pub fn copy_all(&mut self, pieces: &[Segment], out: &mut impl Write) -> io::Result<()> {
+    pub fn copy_all(&mut self, pieces: &[Segment], out: &mut dyn Write) -> io::Result<()> {
         let mut run = Segment::default();
         for &piece in pieces {
             if run.end() == piece.offset {

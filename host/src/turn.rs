@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::json::Json;
 
@@ -203,6 +204,23 @@ pub struct FileMutation<'a> {
     /// New path of a file that moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rename_to: Option<Text<'a>>,
+}
+
+/// A record that is no message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event<'a> {
+    /// Id; may be empty.
+    pub id: Text<'a>,
+    /// Time as recorded; may be empty.
+    pub timestamp: Text<'a>,
+    /// The turn on whose line it stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<Text<'a>>,
+    /// What kind of record.
+    pub event_type: Text<'a>,
+    /// Its data.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub data: Map<String, Value>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]

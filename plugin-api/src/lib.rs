@@ -13,7 +13,8 @@
 //! # In what order
 //!
 //! 1. [`Sink::session`] once before anything else. Its `id` and `provider_id` are fixed from then on. Again, at
-//!    any time, when more is known (title, times, producer, base): each field that is given replaces what was said.
+//!    any time, when more is known (title, times, producer, base): each field that is given replaces what was said, but for the
+//!    base (directory, revision, branch), which the first call that gives a directory fixes.
 //! 2. For each record of the source, in its order, one call that gives its *disposition*: [`Sink::turn`] (a
 //!    message), [`Sink::tool_result`] (folded into its call), [`Sink::event`] (kept as it is), or [`Sink::skip`]
 //!    (folded into another record, or a duplicate). What a record holds beyond that is told by further calls

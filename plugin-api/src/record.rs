@@ -90,7 +90,7 @@ pub struct SessionRecord<'a> {
     pub last_activity: Option<&'a str>,
     /// Program that wrote the session, and its version.
     pub producer: Option<(&'a str, Option<&'a str>)>,
-    /// Directory the session worked in.
+    /// Directory the session worked in. Fixed, with revision and branch, by the first call that gives it.
     pub working_dir: Option<&'a str>,
     /// Revision it started from.
     pub vcs_revision: Option<&'a str>,

@@ -121,7 +121,7 @@ pub struct SessionView<'a> {
     pub producer_name: ROption<RStr<'a>>,
     /// Its version.
     pub producer_version: ROption<RStr<'a>>,
-    /// Directory the session worked in.
+    /// Directory the session worked in. Fixed, with revision and branch, by the first call that gives it.
     pub working_dir: ROption<RStr<'a>>,
     /// Revision it started from.
     pub vcs_revision: ROption<RStr<'a>>,

@@ -31,6 +31,8 @@ pub(crate) struct Actors {
     ids: HashMap<String, ActorId>,
     models: HashMap<String, ActorId>,
     entries: BTreeMap<String, ActorEntry>,
+    /// How many actors were asked for by [`Self::take_new`]; they come in the order of their ids.
+    taken: u32,
 }
 
 const UNKNOWN: &str = "unknown";
@@ -43,6 +45,7 @@ impl Actors {
             ids: HashMap::new(),
             models: HashMap::new(),
             entries: BTreeMap::new(),
+            taken: 0,
         }
     }
 
@@ -102,6 +105,15 @@ impl Actors {
     /// The actor as steps name it.
     pub(crate) fn name(&self, id: ActorId) -> &str {
         &self.names[id.0 as usize]
+    }
+
+    /// The entry of an actor that was not asked for before.
+    pub(crate) fn take_new(&mut self, id: ActorId) -> Option<ActorEntry> {
+        if id.0 < self.taken {
+            return None;
+        }
+        self.taken = id.0 + 1;
+        self.entries.get(self.name(id)).cloned()
     }
 
     /// The entries, by actor.

@@ -56,6 +56,23 @@ pub(crate) fn changes<'a>(
     changes
 }
 
+/// The turn without what is to be left out.
+pub(crate) fn without<'a>(turn: &'a Turn<'a>, detail: Detail) -> Cow<'a, Turn<'a>> {
+    if detail == WHOLE {
+        return Cow::Borrowed(turn);
+    }
+    let mut turn = turn.clone();
+    if !detail.thinking {
+        turn.thinking = None;
+    }
+    if !detail.tools {
+        turn.tool_uses.clear();
+    }
+    Cow::Owned(turn)
+}
+
+const WHOLE: Detail = Detail { thinking: true, tools: true };
+
 fn append<'a>(turn: &'a Turn<'a>, detail: Detail) -> Append<'a> {
     let mut append = Append::new(turn.role.word(), &turn.text);
     append.attributed_token_usage = turn.attributed_token_usage.as_ref().map(Into::into);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::derive::Detail;
+use crate::derive::{Detail, Form};
 use crate::document::{self, Choices};
 use crate::intake::{Balance, Ended, Intake, Reading};
 use crate::json::Json;
@@ -97,7 +97,7 @@ fn tell(reading: &mut Reading<'_>, told: &Tell) {
 #[track_caller]
 fn derive_with(facts: SessionFacts, choices: &Choices, told: &[Tell]) -> (Value, Balance) {
     let mut report = Report::new("test", false);
-    let mut reading = Reading::new("test", "demo", "demo", WHOLE, &mut report);
+    let mut reading = Reading::new("test", "demo", "demo", Form::Document, WHOLE, &mut report);
     reading.session(SessionFacts { id: "9d41c7b0-demo".to_owned(), ..facts });
     for record in told {
         tell(&mut reading, record);
@@ -550,7 +550,7 @@ fn the_provider_id_of_the_session_wins_over_the_plugins() {
 #[test]
 fn a_balance_that_does_not_close_is_the_plugins_fault() {
     let mut report = Report::new("s.jsonl", false);
-    let mut reading = Reading::new("s.jsonl", "demo", "demo", WHOLE, &mut report);
+    let mut reading = Reading::new("s.jsonl", "demo", "demo", Form::Document, WHOLE, &mut report);
     reading.session(SessionFacts::default());
     tell(&mut reading, &Said(user("a")));
     let error = reading.finish(Ended::Done(2)).expect_err("one record is missing");
@@ -563,7 +563,7 @@ fn a_balance_that_does_not_close_is_the_plugins_fault() {
 #[test]
 fn a_turn_before_the_session_is_the_plugins_fault() {
     let mut report = Report::new("s.jsonl", false);
-    let mut reading = Reading::new("s.jsonl", "demo", "demo", WHOLE, &mut report);
+    let mut reading = Reading::new("s.jsonl", "demo", "demo", Form::Document, WHOLE, &mut report);
     tell(&mut reading, &Said(user("a")));
     reading.session(SessionFacts::default());
     let error = reading.finish(Ended::Done(1)).expect_err("the order is wrong");

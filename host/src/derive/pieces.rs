@@ -1,0 +1,233 @@
+//! Finished turns and events, written in the form that the result has, each where its place in the order is kept.
+//!
+//! Pieces are finished in any order and read in the order of the path. In a document a piece is a step followed by a
+//! comma; in a stream it is a line, behind the definition of the actor that it uses first; in a view turns and events
+//! are kept apart.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::derive::actor::ActorEntry;
+use crate::derive::change::{self, Detail, Marks};
+use crate::derive::ids::Seq;
+use crate::derive::waiting::Held;
+use crate::digest;
+use crate::json::Json;
+use crate::spool::{Segment, Spool};
+use crate::step::{Change, EventData, Step, StepIdentity, Structural};
+use crate::turn::Event;
+
+/// Bytes of finished pieces kept in memory before they go to a file.
+const IN_MEMORY: usize = 4 * 1024 * 1024;
+
+/// The form of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One document.
+    Document,
+    /// A stream of lines.
+    Stream,
+    /// The conversation in wire form.
+    View,
+}
+
+/// An event whose place is fixed.
+pub(crate) struct PlacedEvent<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) parents: &'a [String],
+    pub(crate) actor: &'a str,
+    /// The turn on whose line it stands.
+    pub(crate) turn: Option<String>,
+    pub(crate) source_id: &'a str,
+    pub(crate) timestamp: &'a str,
+    pub(crate) event_type: &'a str,
+    pub(crate) data: Option<&'a Json>,
+}
+
+/// The pieces of one path.
+#[derive(Debug)]
+pub(crate) struct Pieces {
+    form: Form,
+    /// Key of every conversation change.
+    key: String,
+    detail: Detail,
+    spool: Spool,
+    /// Where each step's piece lies; empty while it is not finished.
+    index: Vec<Segment>,
+    /// In a view, the events.
+    events: Vec<Segment>,
+    /// Actors that are defined with the step that uses them first.
+    definitions: HashMap<Seq, (String, ActorEntry)>,
+    /// The files that were written.
+    files: Vec<String>,
+    files_seen: digest::Set,
+    /// In a stream, the pieces that left already.
+    left: usize,
+    scratch: Vec<u8>,
+}
+
+#[derive(Serialize)]
+enum Line<'a> {
+    ActorDef { actor: &'a str, definition: &'a ActorEntry },
+    Step(&'a Step<'a>),
+}
+
+impl Pieces {
+    pub(crate) fn new(form: Form, key: String, detail: Detail) -> Self {
+        Self {
+            form,
+            key,
+            detail,
+            spool: Spool::new(IN_MEMORY),
+            index: Vec::new(),
+            events: Vec::new(),
+            definitions: HashMap::new(),
+            files: Vec::new(),
+            files_seen: digest::Set::default(),
+            left: 0,
+            scratch: Vec::new(),
+        }
+    }
+
+    pub(crate) fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Keeps a place for the next step.
+    pub(crate) fn reserve(&mut self) {
+        self.index.push(Segment::default());
+    }
+
+    /// Takes note of an actor that step `seq` is the first to use.
+    pub(crate) fn define(&mut self, seq: Seq, actor: &str, entry: &ActorEntry) {
+        if self.form == Form::Stream {
+            self.definitions.insert(seq, (actor.to_owned(), entry.clone()));
+        }
+    }
+
+    /// Writes the turn at `seq`.
+    pub(crate) fn turn(&mut self, seq: Seq, held: &Held) -> io::Result<()> {
+        let marks = Marks { needs_result: &held.needs_result, partial: &held.partial };
+        let key = std::mem::take(&mut self.key);
+        let change = change::changes(&held.turn, marks, &key, self.detail);
+        for (path, change) in &change {
+            if matches!(change.structural, Structural::Write(_)) && self.files_seen.insert(digest::of_text(path)) {
+                self.files.push(path.to_string());
+            }
+        }
+        let written = if self.form == Form::View {
+            self.append(&change::without(&held.turn, self.detail), b",").map(|piece| self.index[seq as usize] = piece)
+        } else {
+            let step = StepIdentity {
+                id: &held.id,
+                parents: &held.parents,
+                actor: &held.actor,
+                timestamp: &held.turn.timestamp,
+            };
+            self.step(seq, &Step { step, change })
+        };
+        self.key = key;
+        written
+    }
+
+    /// Writes the event at `seq`.
+    pub(crate) fn event(&mut self, seq: Seq, event: &PlacedEvent<'_>) -> io::Result<()> {
+        let data = match event.data.map(Json::value) {
+            Some(Value::Object(data)) => data,
+            None => Map::new(),
+            Some(other) => Map::from_iter([("data".to_owned(), other)]),
+        };
+        if self.form == Form::View {
+            let event = Event {
+                id: event.source_id.into(),
+                timestamp: event.timestamp.into(),
+                parent_id: event.turn.as_deref().map(Cow::Borrowed),
+                event_type: event.event_type.into(),
+                data,
+            };
+            let piece = self.append(&event, b",")?;
+            self.events.push(piece);
+            return Ok(());
+        }
+        let structural =
+            Structural::Event(EventData { entry_type: event.event_type, source_id: event.source_id, data });
+        let key = std::mem::take(&mut self.key);
+        let step = Step {
+            step: StepIdentity { id: event.id, parents: event.parents, actor: event.actor, timestamp: event.timestamp },
+            change: BTreeMap::from([(key.as_str().into(), Change { raw: None, structural })]),
+        };
+        let written = self.step(seq, &step);
+        self.key = key;
+        written
+    }
+
+    fn step(&mut self, seq: Seq, step: &Step<'_>) -> io::Result<()> {
+        let piece = match self.form {
+            Form::Stream => {
+                self.scratch.clear();
+                if let Some((actor, definition)) = self.definitions.remove(&seq) {
+                    serde_json::to_writer(
+                        &mut self.scratch,
+                        &Line::ActorDef { actor: &actor, definition: &definition },
+                    )?;
+                    self.scratch.push(b'\n');
+                }
+                serde_json::to_writer(&mut self.scratch, &Line::Step(step))?;
+                self.scratch.push(b'\n');
+                self.spool.append(&self.scratch)?
+            }
+            Form::Document | Form::View => self.append(step, b",")?,
+        };
+        self.index[seq as usize] = piece;
+        Ok(())
+    }
+
+    fn append(&mut self, piece: &impl Serialize, end: &[u8]) -> io::Result<Segment> {
+        self.scratch.clear();
+        serde_json::to_writer(&mut self.scratch, piece)?;
+        self.scratch.extend_from_slice(end);
+        self.spool.append(&self.scratch)
+    }
+
+    /// Copies the pieces that are finished, with all before them, and have not left yet; says whether there were any.
+    pub(crate) fn leave(&mut self, out: &mut dyn Write) -> io::Result<bool> {
+        let ready = self.index[self.left..].iter().take_while(|piece| piece.length > 0).count();
+        let pieces = self.left..self.left + ready;
+        self.left = pieces.end;
+        self.spool.copy_all(&self.index[pieces], out)?;
+        Ok(ready > 0)
+    }
+
+    /// The files that the steps write, in the order in which their steps were finished.
+    pub(crate) fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    /// Writes the pieces with commas between them.
+    pub(crate) fn write_list(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let pieces = self.index.iter().copied().filter(|piece| piece.length > 0).collect();
+        self.write(pieces, out)
+    }
+
+    /// Writes a view's events with commas between them.
+    pub(crate) fn write_events(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let events = std::mem::take(&mut self.events);
+        self.write(events, out)
+    }
+
+    pub(crate) fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    fn write(&mut self, mut pieces: Vec<Segment>, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(last) = pieces.last_mut() {
+            // Without the comma that follows each piece.
+            last.length -= 1;
+        }
+        self.spool.copy_all(&pieces, out)
+    }
+}
