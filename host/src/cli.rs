@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::worker::Isolation;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 /// Says who did what in an AI coding session: the human, the model, or the harness itself.
@@ -42,7 +43,13 @@ impl Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Derive the document of a session
-    Derive(Derive),
+    Derive(Box<Derive>),
+    /// Check documents against the format's schemas and rules
+    Validate {
+        /// Documents or streams to check, or `-` for standard input
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+    },
 }
 
 /// How to derive the document of a session.
@@ -84,6 +91,9 @@ pub struct Derive {
     /// Where plugins are.
     #[command(flatten)]
     pub plugins: Plugins,
+    /// Keep the plugin from the rest of the system this far, or fail [default: the strongest that this system has]
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub isolation: Option<Isolation>,
     /// Tell on standard error which plugin reads, and of each turn that the harness wrote
     #[arg(short, long)]
     pub verbose: bool,
@@ -96,7 +106,7 @@ pub enum Format {
     Document,
     /// A document as a stream: a line a step, as soon as it may leave; `PathClose` says that it is whole
     Jsonl,
-    /// The conversation in wire form, which `--provider wire` reads
+    /// The conversation in wire form, for other programs
     Turns,
 }
 

@@ -14,6 +14,8 @@ pub(crate) mod change;
 mod ids;
 pub(crate) mod pieces;
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;
 mod usage;
 mod waiting;
@@ -171,7 +173,7 @@ impl Deriver {
         let branch = record.branch.as_ref().map(digest::of);
         let (parent, prompter) = match (&record.branch, branch) {
             (Some(branch), Some(key)) => self.branch_parent(branch, key, named),
-            _ => (named.or_else(|| self.parent_without_name(record.parent_or_previous, &record.turn)), None),
+            _ => (named.or_else(|| self.parent_without_name(record.parent_or_previous)), None),
         };
         let is_prompt = branch.is_some() && record.turn.role == Role::User && !record.turn.harness_generated;
         let mut parents = Vec::new();
@@ -384,12 +386,12 @@ impl Deriver {
         line
     }
 
-    /// Where a main-line turn hangs that names no earlier record.
-    fn parent_without_name(&self, or_previous: bool, turn: &Turn<'_>) -> Option<Line> {
+    /// Where a main-line turn hangs that names no earlier record: the first one on the events before it, a later one
+    /// on the turn before it where the provider says so.
+    fn parent_without_name(&self, or_previous: bool) -> Option<Line> {
         match self.main {
-            None if turn.parent_id.is_none() || or_previous => self.preamble,
-            Some(main) if or_previous => Some(main),
-            _ => None,
+            None => self.preamble,
+            Some(main) => or_previous.then_some(main),
         }
     }
 

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::worker::Isolation;
+
 /// Why a run stopped. Each is one sentence: what, where, what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -36,6 +38,16 @@ pub enum Error {
         /// What it did.
         offence: String,
     },
+    /// The isolation that was asked for cannot be had.
+    #[error("this system has no isolation of the level `{level}`: {reason}; pass --isolation {strongest}")]
+    NoIsolation {
+        /// What was asked for.
+        level: Isolation,
+        /// What there is.
+        strongest: Isolation,
+        /// Why there is no more.
+        reason: String,
+    },
     /// The session cannot be derived.
     #[error("{name}: {reason}")]
     Session {
@@ -62,6 +74,9 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// A document is invalid, and what is wrong with it was said.
+    #[error("a document is invalid")]
+    Invalid,
     /// Whoever reads the result wants no more of it.
     #[error("the reader of the output is gone")]
     ClosedPipe,
@@ -74,8 +89,8 @@ impl Error {
     /// The exit code of a run that stopped so.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::NoPlugin { .. } | Self::BadPlugin { .. } | Self::Plugin { .. } => 3,
-            Self::Session { .. } | Self::Strict { .. } | Self::Output { .. } | Self::Spool(_) => 1,
+            Self::NoPlugin { .. } | Self::BadPlugin { .. } | Self::Plugin { .. } | Self::NoIsolation { .. } => 3,
+            Self::Session { .. } | Self::Strict { .. } | Self::Output { .. } | Self::Spool(_) | Self::Invalid => 1,
             // Not a fault: `head` has seen enough.
             Self::ClosedPipe => 0,
         }

@@ -9,7 +9,7 @@
 //! 5. [`document`]: head, steps, tail; or [`stream`], a line a step; or [`view`], the conversation in wire form. To
 //!    [`output`], whole or not at all.
 //!
-//! [`run`] ties them together for [`cli`]; [`report`] and [`error`] are what the user is told. Of the providers
+//! Plugins run in a [`worker`], which tells its host what it reads in [`frame`]s. [`extract`] reads a document back, [`validate`] checks one. [`run`] ties them together for [`cli`]; [`report`] and [`error`] are what the user is told. Of the providers
 //! themselves nothing here knows anything: what is specific to one is told by its plugin.
 
 pub mod cli;
@@ -17,6 +17,8 @@ pub mod derive;
 pub mod digest;
 pub mod document;
 pub mod error;
+pub mod extract;
+pub mod frame;
 pub mod intake;
 pub mod json;
 pub mod output;
@@ -29,4 +31,6 @@ pub mod spool;
 pub mod step;
 pub mod stream;
 pub mod turn;
+pub mod validate;
 pub mod view;
+pub mod worker;

@@ -4,11 +4,16 @@ use std::process::ExitCode;
 
 use toolpath_host::cli::{Cli, Command};
 use toolpath_host::run::{explain, run};
+use toolpath_host::worker;
 
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|word| word == worker::ARGUMENT) {
+        return worker::run();
+    }
     let cli = Cli::read(std::env::args_os());
     let verbose = match &cli.command {
         Command::Derive(args) => args.verbose,
+        Command::Validate { .. } => false,
     };
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,

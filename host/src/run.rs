@@ -6,14 +6,16 @@ use crate::cli::{Cli, Command, Derive, Format};
 use crate::derive::{Detail, Form};
 use crate::document::{self, Choices};
 use crate::error::Error;
-use crate::intake::{Conversation, Reading};
+use crate::intake::{Conversation, Ended, Intake, Reading};
 use crate::output::Output;
-use crate::plugin::locate::{Places, Surroundings, locate};
+use crate::plugin::locate::{Located, Places, Surroundings, locate};
 use crate::plugin::{feed, open};
 use crate::report::{Report, one_line};
 use crate::source::Source;
 use crate::stream::Stream;
-use crate::view;
+use crate::worker::Isolation;
+use crate::worker::supervise::{self, Job};
+use crate::{validate, view};
 
 /// Runs what the command line asks for.
 ///
@@ -21,12 +23,14 @@ use crate::view;
 pub fn run(cli: Cli) -> Result<(), Error> {
     match cli.command {
         Command::Derive(args) => derive(&args),
+        Command::Validate { files } if validate::run(&files) => Ok(()),
+        Command::Validate { .. } => Err(Error::Invalid),
     }
 }
 
 /// Says why a run stopped, on standard error. `verbose` adds what only a developer wants to read.
 pub fn explain(error: &Error, verbose: bool) {
-    if matches!(error, Error::ClosedPipe) {
+    if matches!(error, Error::ClosedPipe | Error::Invalid) {
         return;
     }
     let mut message = format!("error: {}\n", one_line(&error.to_string()));
@@ -50,7 +54,7 @@ fn derive(args: &Derive) -> Result<(), Error> {
     }
     let source = Source::open(&args.session)?;
     let mut output = Output::open(args.output.as_deref(), &source.path)?;
-    let plugin = open::open(&located)?;
+    let isolation = isolation(args)?;
 
     let form = match args.format {
         Format::Document => Form::Document,
@@ -70,12 +74,12 @@ fn derive(args: &Derive) -> Result<(), Error> {
     let check = |conversation: &Conversation| check_strict(args.strict, &source.name, conversation);
     if form == Form::Stream {
         reading = reading.streaming(Stream::new(&mut output, &choices));
-        let ended = feed::read(plugin, &source.path, &source.name, None, &mut reading);
+        let ended = read(&located, &source, isolation, &mut reading)?;
         let done = reading.finish_stream(ended, check);
         let done = done.map(|()| report.write(&mut io::stderr().lock()));
         return done.and_then(|_| output.finish());
     }
-    let ended = feed::read(plugin, &source.path, &source.name, None, &mut reading);
+    let ended = read(&located, &source, isolation, &mut reading)?;
     let conversation = reading.finish(ended)?;
     let _ = report.write(&mut io::stderr().lock());
     check(&conversation)?;
@@ -84,6 +88,29 @@ fn derive(args: &Derive) -> Result<(), Error> {
         _ => document::write(conversation, &choices, out),
     })?;
     output.finish()
+}
+
+/// The level that was asked for, or the strongest there is; never silently a lower one.
+fn isolation(args: &Derive) -> Result<Isolation, Error> {
+    let (strongest, reason) = Isolation::strongest();
+    let level = args.isolation.unwrap_or(strongest);
+    if level > strongest {
+        return Err(Error::NoIsolation { level, strongest, reason: reason.unwrap_or_default() });
+    }
+    if args.verbose {
+        let why = reason.filter(|_| args.isolation.is_none()).map(|reason| format!(" ({reason})")).unwrap_or_default();
+        say(&format!("isolation: {level}{why}"));
+    }
+    Ok(level)
+}
+
+/// Lets the plugin read the session, as far from the rest of the system as it is to be kept.
+fn read(plugin: &Located, source: &Source, isolation: Isolation, intake: &mut dyn Intake) -> Result<Ended, Error> {
+    if isolation == Isolation::None {
+        return Ok(feed::read(open::open(plugin)?, &source.path, &source.name, None, intake));
+    }
+    let job = Job { plugin, path: &source.path, name: &source.name, session_id: None, isolation };
+    supervise::read(job, intake)
 }
 
 fn check_strict(strict: bool, name: &str, conversation: &Conversation) -> Result<(), Error> {

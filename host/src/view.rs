@@ -1,4 +1,4 @@
-//! Writes the conversation in wire form: what other programs read and write, and what the `wire` form of a provider is.
+//! Writes the conversation in wire form: what other programs read and write.
 //!
 //! Turns carry the ids of their steps, and the turn they follow; an event names the turn on whose line it stands.
 

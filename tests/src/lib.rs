@@ -4,6 +4,7 @@
 //! asks cargo to, once for all tests of a process, and takes the files' places from what cargo says. When a run is
 //! not what a test expects, everything about it is printed: command, exit code, both outputs, the files.
 
+pub mod differences;
 pub mod rules;
 
 use std::collections::BTreeMap;

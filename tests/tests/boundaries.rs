@@ -34,7 +34,14 @@ fn the_host_and_the_contract_name_no_provider() {
     for (path, text) in sources("host") {
         let text = text.to_lowercase();
         for provider in &providers {
-            assert!(!text.contains(provider.as_str()), "{} names {provider}", path.display());
+            // The wire form is the host's own; a provider that is called so as well is named by these words.
+            let names = match provider.as_str() {
+                "wire" => vec!["\"wire".to_owned(), "provider wire".to_owned(), "provider_wire".to_owned()],
+                other => vec![other.to_owned()],
+            };
+            for name in names {
+                assert!(!text.contains(&name), "{} names {provider}", path.display());
+            }
         }
     }
 }
@@ -68,8 +75,8 @@ fn dependencies_point_one_way() {
             .as_array()
             .expect("dependencies")
             .iter()
+            .filter(|dependency| dependency["path"].is_string())
             .filter_map(|dependency| dependency["name"].as_str())
-            .filter(|dependency| dependency.starts_with("toolpath-"))
             .collect();
         let allowed: &[&str] = match name {
             "toolpath-plugin-api" => &[],

@@ -218,7 +218,8 @@ fn file_change(mut writes: Vec<Write<'_>>) -> Change<'_> {
         before: writes.first().and_then(|write| write.detail.before.clone()),
         after: writes.last().and_then(|write| write.detail.after.clone()),
         partial: writes.iter().any(|write| write.detail.partial),
-        edits: Some(Edits::Writes(writes.into_iter().map(|write| write.detail).collect())),
+        // The edits that one call was given are told by its diff, and by the call itself.
+        edits: Some(Edits::Writes(writes.into_iter().map(|write| OneWrite { edits: None, ..write.detail }).collect())),
         ..FileWrite::default()
     };
     Change { raw, structural: Structural::Write(Box::new(write)) }

@@ -34,7 +34,7 @@ fn whole_turn(turn: &Value) -> Turn<'static> {
     serde_json::from_value::<Turn<'_>>(whole).expect("a turn in wire form").into_owned()
 }
 
-fn turn_record(turn: &Value) -> TurnRecord<'static> {
+pub(super) fn turn_record(turn: &Value) -> TurnRecord<'static> {
     TurnRecord {
         turn: whole_turn(turn),
         usage_is_snapshot: false,
@@ -48,7 +48,7 @@ fn turn_record(turn: &Value) -> TurnRecord<'static> {
     }
 }
 
-fn event_record(event: &Value) -> EventRecord<'static> {
+pub(super) fn event_record(event: &Value) -> EventRecord<'static> {
     let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
     EventRecord {
         id: text("id").into(),

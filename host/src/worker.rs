@@ -1,0 +1,213 @@
+//! A session read by a process of its own, so that a plugin can be wrong about its own session and nothing more.
+//!
+//! The host runs itself again with nothing in its environment. The worker sets its limits, closes itself in
+//! ([`sandbox`]), and only then opens the plugin. It tells what it reads in [frames](crate::frame) over a pipe; the host
+//! checks them, derives and writes ([`supervise`]). Without the frame that ends them there is no document.
+
+pub mod grants;
+#[cfg(target_os = "linux")]
+pub mod sandbox;
+pub mod supervise;
+
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde::{Deserialize, Serialize};
+use toolpath_plugin_api::path_from;
+
+use crate::error::Error;
+use crate::frame::Frame;
+use crate::intake::{Ended, Flow, Intake};
+use crate::plugin::feed;
+use crate::plugin::inspect::inspect;
+use crate::plugin::locate::Located;
+use crate::plugin::open::open;
+use crate::record::{Diagnostic, EventRecord, ResultRecord, SessionFacts, SkipRecord, TurnRecord};
+
+/// The argument that makes this program a worker. Nobody types it.
+pub const ARGUMENT: &str = "__worker";
+
+/// How far a plugin is kept from the rest of the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Isolation {
+    /// In the host's own process, with all its rights
+    None,
+    /// In a process of its own, with limits, and watched
+    Process,
+    /// As process, and closed in: it reads the session and nothing else, and has no network
+    Sandbox,
+}
+
+impl Isolation {
+    /// The strongest that this system has; for a lower one, why it is not higher.
+    pub fn strongest() -> (Self, Option<String>) {
+        #[cfg(target_os = "linux")]
+        match sandbox::check() {
+            Ok(()) => (Self::Sandbox, None),
+            Err(reason) => (Self::Process, Some(reason)),
+        }
+        #[cfg(not(target_os = "linux"))]
+        (Self::Process, Some("the sandbox exists on Linux only".to_owned()))
+    }
+}
+
+impl std::fmt::Display for Isolation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Process => "process",
+            Self::Sandbox => "sandbox",
+        })
+    }
+}
+
+/// What a worker is asked to do.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Order {
+    /// The plugin's file, as the bytes of a path.
+    plugin: Vec<u8>,
+    /// The session, likewise.
+    session: Vec<u8>,
+    /// How messages name the session.
+    name: String,
+    /// Which session, where the store holds several.
+    session_id: Option<String>,
+    /// Files and folders that belong to the session, likewise.
+    companions: Vec<Vec<u8>>,
+    isolation: Isolation,
+    /// Seconds of processor time.
+    cpu_seconds: u64,
+    /// Bytes of address space.
+    memory: u64,
+}
+
+/// Runs as a worker: an order on standard input, frames on standard output.
+pub fn run() -> ExitCode {
+    let mut order = Vec::new();
+    let read = io::stdin().lock().read_to_end(&mut order);
+    let Some(order) = read.ok().and_then(|_| serde_json::from_slice::<Order>(&order).ok()) else {
+        return ExitCode::from(2);
+    };
+    let mut teller = Teller { out: io::stdout(), buffer: Vec::with_capacity(BUFFER * 2), is_closed: false };
+    match close_in(&order).and_then(|()| read_session(&order, &mut teller)) {
+        Ok(ended) => teller.tell(&Frame::End(ended)),
+        Err(refusal) => teller.tell(&Frame::Opened(Err(refusal))),
+    };
+    teller.flush();
+    // The plugin's destructors and exit handlers have nothing left to do.
+    leave()
+}
+
+#[cfg(unix)]
+fn leave() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    sandbox::leave();
+    #[cfg(not(target_os = "linux"))]
+    ExitCode::SUCCESS
+}
+
+#[cfg(not(unix))]
+fn leave() -> ExitCode {
+    ExitCode::SUCCESS
+}
+
+/// One sentence, and the rest of what there is to say.
+type Refusal = (String, Option<String>);
+
+fn close_in(order: &Order) -> Result<(), Refusal> {
+    let failed =
+        |reason: String| (format!("cannot be isolated: {reason}; pass --isolation process to do without"), None);
+    #[cfg(unix)]
+    limit(order).map_err(|err| failed(err.to_string()))?;
+    #[cfg(target_os = "linux")]
+    if order.isolation == Isolation::Sandbox {
+        let readable = order.companions.iter().chain([&order.session]).map(|path| path_from(path).into_owned());
+        sandbox::enter(&path_from(&order.plugin), &readable.collect::<Vec<_>>()).map_err(failed)?;
+    }
+    #[cfg(not(target_os = "linux"))]
+    if order.isolation == Isolation::Sandbox {
+        return Err(failed("the sandbox exists on Linux only".to_owned()));
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn limit(order: &Order) -> rustix::io::Result<()> {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    let at_most = |value: u64| Rlimit { current: Some(value), maximum: Some(value) };
+    setrlimit(Resource::As, at_most(order.memory))?;
+    setrlimit(Resource::Cpu, at_most(order.cpu_seconds))?;
+    setrlimit(Resource::Core, at_most(0))?;
+    // No file grows by what a plugin writes; pipes are no files.
+    setrlimit(Resource::Fsize, at_most(0))
+}
+
+fn read_session(order: &Order, teller: &mut Teller) -> Result<Ended, Refusal> {
+    let file: PathBuf = path_from(&order.plugin).into_owned();
+    let inspected = inspect(&file).map_err(|reason| (reason, None))?;
+    let plugin = open(&Located { file, inspected }).map_err(|error| match error {
+        Error::BadPlugin { reason, details, .. } => (reason, details),
+        other => (other.to_string(), None),
+    })?;
+    teller.tell(&Frame::Opened(Ok(())));
+    let path = path_from(&order.session);
+    Ok(feed::read(plugin, &path, &order.name, order.session_id.as_deref(), teller))
+}
+
+/// Bytes gathered before they go through the pipe.
+const BUFFER: usize = 64 * 1024;
+
+/// Tells each call through the pipe.
+struct Teller {
+    out: io::Stdout,
+    buffer: Vec<u8>,
+    /// The host has heard enough, or is gone.
+    is_closed: bool,
+}
+
+impl Teller {
+    fn tell(&mut self, frame: &Frame<'_>) -> Flow {
+        if !self.is_closed {
+            frame.write(&mut self.buffer);
+            if self.buffer.len() >= BUFFER {
+                self.flush();
+            }
+        }
+        if self.is_closed { Flow::Stop } else { Flow::GoOn }
+    }
+
+    fn flush(&mut self) {
+        let mut out = self.out.lock();
+        self.is_closed |= out.write_all(&self.buffer).and_then(|()| out.flush()).is_err();
+        self.buffer.clear();
+        self.buffer.shrink_to(4 * BUFFER);
+    }
+}
+
+impl Intake for Teller {
+    fn session(&mut self, facts: SessionFacts) -> Flow {
+        self.tell(&Frame::Session(Box::new(facts)))
+    }
+
+    fn turn(&mut self, record: TurnRecord<'_>) -> Flow {
+        self.tell(&Frame::Turn(Box::new(record)))
+    }
+
+    fn tool_result(&mut self, record: ResultRecord<'_>) -> Flow {
+        self.tell(&Frame::Result(Box::new(record)))
+    }
+
+    fn event(&mut self, record: EventRecord<'_>) -> Flow {
+        self.tell(&Frame::Event(Box::new(record)))
+    }
+
+    fn skip(&mut self, record: SkipRecord<'_>) -> Flow {
+        self.tell(&Frame::Skip(record))
+    }
+
+    fn diagnostic(&mut self, diagnostic: Diagnostic) -> Flow {
+        self.tell(&Frame::Diagnostic(diagnostic))
+    }
+}
