@@ -266,6 +266,11 @@ impl Deriver {
                     ),
                 };
                 self.say(Severity::Warning, "orphan-result", message, record.origin);
+                if !self.calls.contains_key(&key) {
+                    // Remembered, so that the same result told again is a duplicate.
+                    let actor = self.actors.harness();
+                    self.calls.insert(key, Call { turn: Seq::MAX, index: 0, actor, result: content });
+                }
                 self.event(event_of(record))
             }
         }

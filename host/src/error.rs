@@ -57,7 +57,7 @@ pub enum Error {
         reason: String,
     },
     /// Something was unreadable, and the user asked for no less than everything.
-    #[error("{name}: {count} of {total} records could not be read, and --strict asks for all; no document was written")]
+    #[error("{name}: {count} of {total} records could not be read, and --strict asks for all; {outcome}")]
     Strict {
         /// How the user named the session.
         name: String,
@@ -65,6 +65,8 @@ pub enum Error {
         count: u64,
         /// All records.
         total: u64,
+        /// What became of the result.
+        outcome: &'static str,
     },
     /// The result cannot be written.
     #[error("cannot write {target}: {source}")]
@@ -81,11 +83,16 @@ pub enum Error {
     #[error("the reader of the output is gone")]
     ClosedPipe,
     /// The space for what does not fit in memory gave out.
-    #[error("cannot keep the session's steps in a temporary file: {0}; set TMPDIR to a folder with more room")]
+    #[error("cannot use a temporary file: {0}; set TMPDIR to a folder with enough room")]
     Spool(#[source] io::Error),
 }
 
 impl Error {
+    /// A temporary file that cannot be made or written; its own random name helps nobody.
+    pub fn temporary(err: io::Error) -> Self {
+        Self::Spool(plain(err))
+    }
+
     /// The exit code of a run that stopped so.
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -102,5 +109,15 @@ impl Error {
             Self::BadPlugin { details, .. } => details.as_deref(),
             _ => None,
         }
+    }
+}
+
+/// The system's own sentence, without the path that a library put behind it.
+pub(crate) fn plain(err: io::Error) -> io::Error {
+    let raw = std::error::Error::source(&err).and_then(|source| source.downcast_ref::<io::Error>()?.raw_os_error());
+    match err.raw_os_error().or(raw) {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None if err.get_ref().is_some() && err.kind() != io::ErrorKind::Other => io::Error::from(err.kind()),
+        None => err,
     }
 }

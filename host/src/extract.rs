@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::{Map, Value};
 
 use crate::derive::change::{self, Detail, Marks};
+use crate::json::Json;
 use crate::record::SessionFacts;
 use crate::turn::{Event, FileMutation, Role, Text, Turn};
 
@@ -209,7 +210,7 @@ fn event(step: &Value, structural: &Value, turn: Option<&str>) -> Option<Event<'
     let told = BTreeSet::from(["type", "entry_type", "event_source_id"]);
     let data = structural.as_object()?.iter().filter(|(key, _)| !told.contains(key.as_str())).map(|(key, value)| {
         let key = if key == "event_data_type" { "type" } else { key };
-        (key.to_owned(), value.clone())
+        (key.to_owned(), Json::of(value))
     });
     Some(Event {
         // One without an id of its own is numbered again.

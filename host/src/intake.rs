@@ -92,6 +92,19 @@ pub struct Conversation {
     pub balance: Balance,
 }
 
+/// Bytes that a session's id may have: it stands in every step.
+const LONGEST_ID: usize = 4096;
+
+/// A plugin's own words, as far as a sentence can hold them.
+fn shortened(words: String) -> String {
+    const MOST: usize = 1000;
+    if words.len() <= MOST {
+        return words;
+    }
+    let end = (0..=MOST).rev().find(|&at| words.is_char_boundary(at)).unwrap_or(0);
+    format!("{}...", &words[..end])
+}
+
 /// What a plugin calls the provider of sessions that do not name one.
 const UNNAMED: &str = "unknown";
 
@@ -115,6 +128,8 @@ pub struct Reading<'r> {
     stream: Option<Stream<'r>>,
     begun: Option<Begun>,
     balance: Balance,
+    /// Where a record stands that repeats an earlier one: its parts repeat that one's parts.
+    repeated: Option<Origin>,
     report: &'r mut Report,
     failed: Option<Error>,
 }
@@ -145,6 +160,7 @@ impl<'r> Reading<'r> {
             stream: None,
             begun: None,
             balance: Balance::default(),
+            repeated: None,
             report,
             failed: None,
         }
@@ -180,9 +196,12 @@ impl<'r> Reading<'r> {
         }
         let records = match ended {
             Ended::Done(records) => records,
-            Ended::Failed(reason) => return Err(Error::Session { name: self.name.to_owned(), reason }),
+            Ended::Failed(reason) => {
+                let reason = if reason.trim().is_empty() { "cannot be read".to_owned() } else { shortened(reason) };
+                return Err(Error::Session { name: self.name.to_owned(), reason });
+            }
             Ended::Stopped => return Err(self.offence("stopped without being told to")),
-            Ended::Panicked(message) => return Err(self.offence(&format!("panicked: {message}"))),
+            Ended::Panicked(message) => return Err(self.offence(&format!("panicked: {}", shortened(message)))),
         };
         let told = self.balance.total();
         if told != records {
@@ -236,6 +255,15 @@ impl<'r> Reading<'r> {
         if self.failed.is_some() { Flow::Stop } else { Flow::GoOn }
     }
 
+    /// Takes note of what a record became, for its parts that are told after it.
+    fn note(&mut self, became: Option<Became>, origin: Origin) {
+        match became {
+            Some(Became::Duplicate) => self.repeated = Some(origin),
+            Some(_) if self.repeated != Some(origin) => self.repeated = None,
+            _ => {}
+        }
+    }
+
     fn count(&mut self, became: Option<Became>, part_of_record: bool) -> Flow {
         if let (Some(became), false) = (became, part_of_record) {
             let count = match became {
@@ -252,6 +280,19 @@ impl<'r> Reading<'r> {
 
 impl Intake for Reading<'_> {
     fn session(&mut self, facts: SessionFacts) -> Flow {
+        let offence = if facts.provider_id.as_deref() == Some("") {
+            Some("named a provider without a name")
+        } else if facts.id.len() > LONGEST_ID {
+            Some("named a session by more than 4096 bytes")
+        } else {
+            None
+        };
+        if let (Some(offence), None) = (offence, &self.failed) {
+            self.failed = Some(self.offence(offence));
+        }
+        if self.failed.is_some() {
+            return Flow::Stop;
+        }
         self.report.name_files(&facts.files);
         match &mut self.begun {
             Some(begun) => begun.facts.learn(facts),
@@ -265,10 +306,11 @@ impl Intake for Reading<'_> {
     }
 
     fn turn(&mut self, record: TurnRecord<'_>) -> Flow {
-        let part = record.part_of_record;
+        let (part, origin) = (record.part_of_record, record.origin);
         let harness =
             record.turn.harness_generated.then(|| HarnessTurn { origin: record.origin, signal: record.signal.clone() });
         let became = self.derive("turn", |deriver| deriver.turn(record));
+        self.note(became, origin);
         if let (Some(Became::Turn), Some(harness)) = (became, harness) {
             self.report.harness_turn(&harness);
         }
@@ -276,13 +318,18 @@ impl Intake for Reading<'_> {
     }
 
     fn tool_result(&mut self, record: ResultRecord<'_>) -> Flow {
-        let part = record.part_of_record;
+        let (part, origin) = (record.part_of_record, record.origin);
         let became = self.derive("tool_result", |deriver| deriver.result(record));
+        self.note(became, origin);
         self.count(became, part)
     }
 
     fn event(&mut self, record: EventRecord<'_>) -> Flow {
         let part = record.part_of_record;
+        if part && record.origin.length > 0 && self.repeated == Some(record.origin) {
+            // It stands in the document already, as a part of the record that this one repeats.
+            return self.flow();
+        }
         let unreadable = record.unreadable;
         let became = self.derive("event", |deriver| deriver.event(record));
         if unreadable && became.is_some() && !part {

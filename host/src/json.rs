@@ -4,9 +4,12 @@
 //! shortest form. What no JSON reader of ours can take (too deep, too large a number) is kept as a string that
 //! holds its text.
 
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
 use std::hash::{Hash, Hasher};
 
-use serde::{Deserialize, Serialize};
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer as _, Serialize};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use toolpath_plugin_api::kit::json::mend_surrogates;
@@ -22,8 +25,9 @@ pub struct Json(Box<RawValue>);
 impl Json {
     /// The canonical form of `text`. When it can't be read, a JSON string that holds it, and the reason.
     pub fn read(text: &str) -> (Self, Option<String>) {
-        match value(text) {
-            Ok(value) => (Self::of(&value), None),
+        match canonical(text).map(RawValue::from_string) {
+            Ok(Ok(json)) => (Self(json), None),
+            Ok(Err(err)) => (Self::of(&Value::from(text)), Some(err.to_string())),
             Err(reason) => (Self::of(&Value::from(text)), Some(reason)),
         }
     }
@@ -49,27 +53,80 @@ impl Json {
     }
 }
 
-/// Reads one value; half a surrogate pair is mended.
-pub fn value(text: &str) -> Result<Value, String> {
-    let value: Value = match serde_json::from_str(text) {
-        Ok(value) => value,
-        Err(err) => match mend_surrogates(text).map(|mended| serde_json::from_str(&mended)) {
-            Some(Ok(value)) => value,
-            _ => return Err(err.to_string()),
-        },
+/// The canonical form of one value; half a surrogate pair is mended.
+///
+/// The value is never held as a tree, which for small items takes many times the memory of its text.
+fn canonical(text: &str) -> Result<String, String> {
+    let write = |text: &str| {
+        let whole: &RawValue = serde_json::from_str(text).map_err(|err| err.to_string())?;
+        let mut out = String::with_capacity(text.len());
+        write_value(whole.get(), 0, &mut out)?;
+        Ok(out)
     };
-    if depth(&value) > DEEPEST {
-        return Err(format!("nested deeper than {DEEPEST} levels"));
-    }
-    Ok(value)
+    write(text).or_else(|reason: String| mend_surrogates(text).map_or(Err(reason), |mended| write(&mended)))
 }
 
-/// How deep the value nests; the reader's own limit bounds the recursion.
-fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
-        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
-        _ => 0,
+fn write_value(value: &str, depth: usize, out: &mut String) -> Result<(), String> {
+    let text = |err: serde_json::Error| err.to_string();
+    let is_container = value.starts_with(['{', '[']);
+    if is_container && depth == DEEPEST {
+        return Err(format!("nested deeper than {DEEPEST} levels"));
+    }
+    if value.starts_with('{') {
+        let fields: BTreeMap<String, &RawValue> = serde_json::from_str(value).map_err(text)?;
+        out.push('{');
+        for (index, (key, value)) in fields.iter().enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            out.push_str(&serde_json::to_string(key).map_err(text)?);
+            out.push(':');
+            write_value(value.get(), depth + 1, out)?;
+        }
+        out.push('}');
+    } else if value.starts_with('[') {
+        out.push('[');
+        let mut json = serde_json::Deserializer::from_str(value);
+        json.deserialize_seq(Items { depth: depth + 1, out }).map_err(text)?;
+        out.push(']');
+    } else if value.starts_with('"') {
+        if value.contains('\\') {
+            let string: String = serde_json::from_str(value).map_err(text)?;
+            out.push_str(&serde_json::to_string(&string).map_err(text)?);
+        } else {
+            out.push_str(value);
+        }
+    } else if value.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+        let number: serde_json::Number = serde_json::from_str(value).map_err(text)?;
+        let _ = write!(out, "{number}");
+    } else {
+        out.push_str(value);
+    }
+    Ok(())
+}
+
+/// Writes a list's items as they are read.
+struct Items<'o> {
+    depth: usize,
+    out: &'o mut String,
+}
+
+impl<'de> Visitor<'de> for Items<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        let mut is_first = true;
+        while let Some(item) = items.next_element::<&RawValue>()? {
+            if !std::mem::take(&mut is_first) {
+                self.out.push(',');
+            }
+            write_value(item.get(), self.depth, self.out).map_err(serde::de::Error::custom)?;
+        }
+        Ok(())
     }
 }
 
@@ -110,6 +167,7 @@ mod tests {
         check("[1.0,18446744073709551615,-9223372036854775808]", "[1.0,18446744073709551615,-9223372036854775808]");
         check("123456789012345678901234567890", "1.2345678901234568e+29");
         check("0.1", "0.1");
+        check("[-0,1E2,0]", "[-0.0,100.0,0]");
     }
 
     #[test]
@@ -120,6 +178,13 @@ mod tests {
     #[test]
     fn half_a_surrogate_pair_is_mended() {
         check(r#"{"a":"x\ud83dy"}"#, "{\"a\":\"x\u{fffd}y\"}");
+    }
+
+    #[test]
+    fn the_canonical_form_is_that_of_a_tree_with_sorted_keys() {
+        let text = r#"[{"z":{"b":[],"a":{}},"é":"\u00e9\"","a":[1,[2,{"y":null,"x":false}]]},-7.50,"plain",[ ]]"#;
+        let tree: Value = serde_json::from_str(text).expect("JSON");
+        check(text, &tree.to_string());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::error::Error;
+use crate::error::{Error, plain};
 
 /// Where the result goes.
 #[derive(Debug)]
@@ -24,11 +24,16 @@ enum Place {
     Stdout(BufWriter<io::Stdout>),
     /// A device or a pipe, which is written to and not replaced.
     Device(BufWriter<File>),
-    File {
-        beside: Box<BufWriter<NamedTempFile>>,
-        target: PathBuf,
-        existing: Option<fs::Metadata>,
-    },
+    File(Box<Replacement>),
+}
+
+/// A file that will be replaced.
+#[derive(Debug)]
+struct Replacement {
+    target: PathBuf,
+    existing: Option<fs::Metadata>,
+    /// What is written beside it; made when there is something to write, so that a run which ends early leaves nothing.
+    beside: Option<BufWriter<NamedTempFile>>,
 }
 
 const BUFFER: usize = 64 * 1024;
@@ -52,36 +57,36 @@ impl Output {
         match &self.place {
             Place::Stdout(out) => out.get_ref().is_terminal() || !is_regular_stdout(),
             Place::Device(_) => true,
-            Place::File { .. } => false,
+            Place::File(_) => false,
         }
     }
 
     /// Writes what `fill` writes; may be called more than once.
     pub fn write(&mut self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
-        fill(self.writer()).map_err(|source| self.failed(source))
+        self.writer().and_then(fill).map_err(|source| self.failed(source))
     }
 
     /// Lets what was written so far leave.
     pub fn flush(&mut self) -> Result<(), Error> {
-        self.writer().flush().map_err(|source| self.failed(source))
+        self.writer().and_then(|out| out.flush()).map_err(|source| self.failed(source))
     }
 
     /// Ends the writing: from now on the result is there.
     pub fn finish(mut self) -> Result<(), Error> {
         self.flush()?;
         let Self { name, place } = self;
-        if let Place::File { beside, target, existing } = place {
-            put(*beside, &target, existing).map_err(|source| Error::Output { target: name, source })?;
+        match place {
+            Place::File(replacement) => replacement.put().map_err(|source| Error::Output { target: name, source }),
+            Place::Stdout(_) | Place::Device(_) => Ok(()),
         }
-        Ok(())
     }
 
-    fn writer(&mut self) -> &mut dyn Write {
-        match &mut self.place {
+    fn writer(&mut self) -> io::Result<&mut dyn Write> {
+        Ok(match &mut self.place {
             Place::Stdout(out) => out,
             Place::Device(out) => out,
-            Place::File { beside, .. } => beside,
-        }
+            Place::File(replacement) => replacement.writer()?,
+        })
     }
 
     fn failed(&self, source: io::Error) -> Error {
@@ -94,7 +99,9 @@ impl Output {
 
 fn open_file(path: &Path, session: &Path) -> io::Result<Place> {
     let refuse = |kind, reason: &str| Err(io::Error::new(kind, reason));
-    let existing = fs::metadata(path).ok();
+    // A link stays, and what it points at is replaced.
+    let target = followed(path);
+    let existing = fs::metadata(&target).ok();
     if let Some(existing) = &existing {
         if existing.is_dir() {
             return refuse(io::ErrorKind::IsADirectory, "it is a folder; name a file");
@@ -103,34 +110,56 @@ fn open_file(path: &Path, session: &Path) -> io::Result<Place> {
             let device = fs::OpenOptions::new().write(true).open(path)?;
             return Ok(Place::Device(BufWriter::with_capacity(BUFFER, device)));
         }
-        if is_same_file(path, session) {
+        if is_same_file(&target, session) {
             return refuse(io::ErrorKind::InvalidInput, "it is the session itself; name another file");
         }
     }
-    // A link stays, and what it points at is replaced.
-    let target = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".toolpath-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
+    if !folder_of(&target).is_dir() {
+        return refuse(io::ErrorKind::NotFound, "there is no such folder; make it first");
     }
-    let beside = BufWriter::with_capacity(BUFFER, builder.tempfile_in(folder)?);
-    Ok(Place::File { beside: Box::new(beside), target, existing })
+    Ok(Place::File(Box::new(Replacement { target, existing, beside: None })))
 }
 
-fn put(beside: BufWriter<NamedTempFile>, target: &Path, existing: Option<fs::Metadata>) -> io::Result<()> {
-    let file = beside.into_inner().map_err(io::IntoInnerError::into_error)?;
-    if let Some(existing) = existing {
-        file.as_file().set_permissions(existing.permissions())?;
+/// Where a path leads when links are followed, whether something is there or not.
+fn followed(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    // As many as the system itself would follow.
+    for _ in 0..40 {
+        let Ok(link) = fs::read_link(&path) else { break };
+        path = folder_of(&path).join(link);
     }
-    file.persist(target).map_err(|err| err.error)?;
-    Ok(())
+    path
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+impl Replacement {
+    fn writer(&mut self) -> io::Result<&mut dyn Write> {
+        if self.beside.is_none() {
+            let mut builder = tempfile::Builder::new();
+            builder.prefix(".toolpath-").suffix(".tmp");
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::PermissionsExt;
+                builder.permissions(fs::Permissions::from_mode(0o666));
+            }
+            let file = builder.tempfile_in(folder_of(&self.target)).map_err(plain)?;
+            self.beside = Some(BufWriter::with_capacity(BUFFER, file));
+        }
+        self.beside.as_mut().map(|out| out as &mut dyn Write).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn put(self) -> io::Result<()> {
+        let Some(beside) = self.beside else { return Ok(()) };
+        let file = beside.into_inner().map_err(io::IntoInnerError::into_error)?;
+        if let Some(existing) = self.existing {
+            file.as_file().set_permissions(existing.permissions())?;
+        }
+        file.persist(&self.target).map_err(|err| err.error)?;
+        Ok(())
+    }
 }
 
 #[cfg(unix)]

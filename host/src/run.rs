@@ -53,7 +53,7 @@ fn derive(args: &Derive) -> Result<(), Error> {
         say(&format!("plugin `{}` {} from `{}`", manifest.name, manifest.version, located.file.display()));
     }
     let source = Source::open(&args.session)?;
-    let mut output = Output::open(args.output.as_deref(), &source.path)?;
+    let mut output = Output::open(args.output.as_deref(), source.original())?;
     let isolation = isolation(args)?;
 
     let form = match args.format {
@@ -71,7 +71,7 @@ fn derive(args: &Derive) -> Result<(), Error> {
     let mut report = Report::new(&source.name, args.verbose);
     let manifest = &located.inspected.manifest;
     let mut reading = Reading::new(&source.name, &manifest.name, &manifest.provider_id, form, detail, &mut report);
-    let check = |conversation: &Conversation| check_strict(args.strict, &source.name, conversation);
+    let check = |conversation: &Conversation| check_strict(args, &source.name, conversation);
     if form == Form::Stream {
         reading = reading.streaming(Stream::new(&mut output, &choices));
         let ended = read(&located, &source, isolation, &mut reading)?;
@@ -107,16 +107,24 @@ fn isolation(args: &Derive) -> Result<Isolation, Error> {
 /// Lets the plugin read the session, as far from the rest of the system as it is to be kept.
 fn read(plugin: &Located, source: &Source, isolation: Isolation, intake: &mut dyn Intake) -> Result<Ended, Error> {
     if isolation == Isolation::None {
-        return Ok(feed::read(open::open(plugin)?, &source.path, &source.name, None, intake));
+        return Ok(feed::read(open::open(plugin)?, &source.session(), intake));
     }
-    let job = Job { plugin, path: &source.path, name: &source.name, session_id: None, isolation };
-    supervise::read(job, intake)
+    supervise::read(Job { plugin, session: source.session(), isolation }, intake)
 }
 
-fn check_strict(strict: bool, name: &str, conversation: &Conversation) -> Result<(), Error> {
+fn check_strict(args: &Derive, name: &str, conversation: &Conversation) -> Result<(), Error> {
     let balance = conversation.balance;
-    if strict && balance.unreadable > 0 {
-        return Err(Error::Strict { name: name.to_owned(), count: balance.unreadable, total: balance.total() });
+    let outcome = match args.format {
+        Format::Jsonl => "the stream ends without `PathClose`",
+        Format::Document | Format::Turns => "no document was written",
+    };
+    if args.strict && balance.unreadable > 0 {
+        return Err(Error::Strict {
+            name: name.to_owned(),
+            count: balance.unreadable,
+            total: balance.total(),
+            outcome,
+        });
     }
     Ok(())
 }

@@ -1,25 +1,31 @@
 //! What the user named, made ready for a plugin to open.
 //!
 //! A plugin opens a path, and may read it more than once or from its end. What is no file or folder (standard input, a
-//! pipe from a shell's process substitution) is therefore copied to a temporary file first.
+//! pipe from a shell's process substitution) is therefore copied to a temporary file first. The copy's name means
+//! nothing, and the plugin is told so.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
 use crate::error::Error;
+use crate::plugin::feed::Session;
 
 /// A session to read.
 #[derive(Debug)]
 pub struct Source {
     /// How messages name it.
     pub name: String,
+    /// What the user named.
+    original: PathBuf,
     /// What to open.
-    pub path: PathBuf,
-    /// Keeps the copy of a pipe until it was read.
-    _spooled: Option<NamedTempFile>,
+    path: PathBuf,
+    /// The path says nothing about the session.
+    is_copy: bool,
+    /// Keeps a copy until it was read.
+    _copy: Option<NamedTempFile>,
 }
 
 impl Source {
@@ -27,7 +33,7 @@ impl Source {
     pub fn open(session: &Path) -> Result<Self, Error> {
         let name = session.display().to_string();
         if name == "-" {
-            return Self::spool(name, io::stdin().lock());
+            return Self::copy(name, PathBuf::from("/dev/stdin"), io::stdin().lock());
         }
         let refuse = |reason: &str| Err(Error::Session { name: name.clone(), reason: reason.to_owned() });
         let metadata = match fs::metadata(session) {
@@ -37,11 +43,14 @@ impl Source {
             }
             Err(err) => return refuse(&format!("cannot be examined: {err}")),
         };
-        if metadata.is_dir() {
-            return Ok(Self { name, path: session.to_owned(), _spooled: None });
-        }
-        if !metadata.is_file() && !is_pipe(&metadata) {
+        if !metadata.is_file() && !metadata.is_dir() && !is_pipe(&metadata) {
             return refuse("is neither a file nor a folder nor a pipe; name a session");
+        }
+        // A descriptor's name (`/dev/stdin`) says nothing either, whatever it leads to.
+        let is_descriptor = session.starts_with("/dev") || session.starts_with("/proc");
+        let original = session.to_owned();
+        if metadata.is_dir() {
+            return Ok(Self { name, path: session.to_owned(), original, is_copy: is_descriptor, _copy: None });
         }
         let file = match File::open(session) {
             Ok(file) => file,
@@ -50,23 +59,43 @@ impl Source {
             }
             Err(err) => return refuse(&format!("cannot be opened: {err}")),
         };
-        if !metadata.is_file() {
-            return Self::spool(name, file);
+        if !metadata.is_file() || is_descriptor {
+            return Self::copy(name, original, file);
         }
         if metadata.len() == 0 {
             return refuse("is empty; there is no session in it");
         }
-        Ok(Self { name, path: session.to_owned(), _spooled: None })
+        Ok(Self { name, path: session.to_owned(), original, is_copy: false, _copy: None })
     }
 
-    fn spool(name: String, mut input: impl io::Read) -> Result<Self, Error> {
-        let mut copy = NamedTempFile::new().map_err(Error::Spool)?;
-        let copied = io::copy(&mut input, copy.as_file_mut())
-            .map_err(|err| Error::Session { name: name.clone(), reason: format!("cannot be copied: {err}") })?;
+    /// What the user named, which must not be written over.
+    pub fn original(&self) -> &Path {
+        &self.original
+    }
+
+    /// The session as a plugin is asked to read it.
+    pub fn session(&self) -> Session<'_> {
+        Session { path: &self.path, name: &self.name, id: None, is_copy: self.is_copy }
+    }
+
+    fn copy(name: String, original: PathBuf, mut input: impl Read) -> Result<Self, Error> {
+        let mut copy = NamedTempFile::new().map_err(Error::temporary)?;
+        let mut piece = vec![0; 256 * 1024];
+        let mut copied = 0;
+        loop {
+            let count = match input.read(&mut piece) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(err) if err.kind() == io::ErrorKind::Interrupted => continue,
+                Err(err) => return Err(Error::Session { name, reason: format!("cannot be read: {err}") }),
+            };
+            copy.write_all(&piece[..count]).map_err(Error::temporary)?;
+            copied += count;
+        }
         if copied == 0 {
             return Err(Error::Session { name, reason: "is empty; there is no session in it".to_owned() });
         }
-        Ok(Self { name, path: copy.path().to_owned(), _spooled: Some(copy) })
+        Ok(Self { name, original, path: copy.path().to_owned(), is_copy: true, _copy: Some(copy) })
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::json::Json;
 use crate::turn::{DelegatedWork, Environment, TokenUsage, ToolCategory, ToolInvocation, ToolResult};
@@ -265,19 +265,19 @@ impl<'a> From<&'a ToolInvocation<'a>> for ToolUse<'a> {
 pub struct EventData<'a> {
     pub(crate) entry_type: &'a str,
     pub(crate) source_id: &'a str,
-    pub(crate) data: Map<String, Value>,
+    pub(crate) data: BTreeMap<String, Json>,
 }
 
 impl Serialize for EventData<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut fields: BTreeMap<&str, Cow<'_, Value>> =
-            self.data.iter().map(|(key, value)| (key.as_str(), Cow::Borrowed(value))).collect();
+        let (entry_type, source_id) = (Json::of(&self.entry_type.into()), Json::of(&self.source_id.into()));
+        let mut fields: BTreeMap<&str, &Json> = self.data.iter().map(|(key, value)| (key.as_str(), value)).collect();
         if let Some(kind) = fields.remove("type") {
             fields.insert("event_data_type", kind);
         }
-        fields.insert("entry_type", Cow::Owned(self.entry_type.into()));
+        fields.insert("entry_type", &entry_type);
         if !self.source_id.is_empty() {
-            fields.insert("event_source_id", Cow::Owned(self.source_id.into()));
+            fields.insert("event_source_id", &source_id);
         }
         let mut map = to.serialize_map(Some(fields.len() + 1))?;
         map.serialize_entry("type", "conversation.event")?;

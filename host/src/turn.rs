@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::json::Json;
 
@@ -219,8 +218,8 @@ pub struct Event<'a> {
     /// What kind of record.
     pub event_type: Text<'a>,
     /// Its data.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub data: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub data: BTreeMap<String, Json>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]

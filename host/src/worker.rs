@@ -74,6 +74,8 @@ pub(crate) struct Order {
     name: String,
     /// Which session, where the store holds several.
     session_id: Option<String>,
+    /// The session's file is a copy.
+    is_copy: bool,
     /// Files and folders that belong to the session, likewise.
     companions: Vec<Vec<u8>>,
     isolation: Isolation,
@@ -152,8 +154,13 @@ fn read_session(order: &Order, teller: &mut Teller) -> Result<Ended, Refusal> {
         other => (other.to_string(), None),
     })?;
     teller.tell(&Frame::Opened(Ok(())));
-    let path = path_from(&order.session);
-    Ok(feed::read(plugin, &path, &order.name, order.session_id.as_deref(), teller))
+    let session = feed::Session {
+        path: &path_from(&order.session),
+        name: &order.name,
+        id: order.session_id.as_deref(),
+        is_copy: order.is_copy,
+    };
+    Ok(feed::read(plugin, &session, teller))
 }
 
 /// Bytes gathered before they go through the pipe.

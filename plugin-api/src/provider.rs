@@ -63,10 +63,10 @@ impl<'a> ReadRequest<'a> {
         Ok(File::open(path)?)
     }
 
-    /// Name of its file without the extension, which many formats use as the session's id; `None` for standard
-    /// input.
+    /// Name of its file without the extension, which many formats use as the session's id; `None` where the file is
+    /// a copy.
     pub fn file_stem(&self) -> Option<String> {
-        if self.is_stdin() {
+        if self.is_copy() {
             return None;
         }
         self.path().file_stem().map(|stem| stem.to_string_lossy().into_owned())
@@ -77,9 +77,10 @@ impl<'a> ReadRequest<'a> {
         self.raw.name.as_str()
     }
 
-    /// Whether the session came from standard input, so that its path says nothing about it.
-    pub fn is_stdin(&self) -> bool {
-        self.name() == "-"
+    /// Whether the session came from standard input or a pipe, so that its path is that of a copy and says nothing
+    /// about it.
+    pub fn is_copy(&self) -> bool {
+        self.name() == "-" || self.option(crate::view::option::COPY) == Some("true")
     }
 
     /// Which session, where the store holds several.

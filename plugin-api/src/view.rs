@@ -39,6 +39,12 @@ pub mod ext {
     pub const BRANCH: &str = "branch";
 }
 
+/// Keys of options that the host of this version gives.
+pub mod option {
+    /// Read: JSON `true` when the path is that of a copy (of standard input, of a pipe) and says nothing of the session.
+    pub const COPY: &str = "copy";
+}
+
 /// Where a record stands in its source.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug, Default, PartialEq, Eq)]

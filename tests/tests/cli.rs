@@ -152,7 +152,11 @@ fn an_output_that_cannot_be_written_gets_one_sentence() {
     scratch.host(claude(&["s.jsonl", "-o", "folder"])).fails(1, "cannot write `folder`: it is a folder; name a file");
     let run = scratch.host(claude(&["s.jsonl", "-o", "nowhere/out.json"]));
     run.exits(1);
-    assert!(run.stderr().starts_with("error: cannot write `nowhere/out.json`: "), "{run}");
+    assert_eq!(
+        run.stderr(),
+        "error: cannot write `nowhere/out.json`: there is no such folder; make it first\n",
+        "{run}"
+    );
 }
 
 #[test]
@@ -209,4 +213,69 @@ fn a_pipe_is_read_like_a_file() {
         .output()
         .expect("bash runs");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"graph\":{\"id\":\"path-");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_session_from_a_pipe_takes_its_id_from_the_log_and_not_from_the_copy() {
+    let scratch = scratch();
+    let host = built().host.display();
+    let run = |session: &str| {
+        let script = format!("{host} --provider claude --plugins plugins {session}");
+        let output = std::process::Command::new("bash").args(["-c", &script]).current_dir(scratch.path(".")).output();
+        String::from_utf8(output.expect("bash runs").stdout).expect("text")
+    };
+    let first = run("- < s.jsonl");
+    assert!(first.starts_with("{\"graph\":{\"id\":\"path-claude-code-7b1f0c52\"}"), "{first}");
+    for session in ["<(cat s.jsonl)", "/dev/stdin < s.jsonl", "/dev/stdin < <(cat s.jsonl)"] {
+        assert_eq!(run(session), first, "{session}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn the_session_itself_is_never_written_over() {
+    let scratch = scratch();
+    let session = fs::read_to_string(scratch.path("s.jsonl")).expect("the session");
+    std::os::unix::fs::symlink("s.jsonl", scratch.path("link.jsonl")).expect("a link");
+    fs::hard_link(scratch.path("s.jsonl"), scratch.path("hard.jsonl")).expect("a link");
+    for output in ["s.jsonl", "link.jsonl", "hard.jsonl"] {
+        let message = format!("cannot write `{output}`: it is the session itself; name another file");
+        scratch.host(claude(&["s.jsonl", "-o", output])).fails(1, &message);
+        let run = scratch.host_with(claude(&["-", "-o", output]), |command| {
+            command.stdin(fs::File::open(scratch.path("s.jsonl")).expect("the session"));
+        });
+        run.fails(1, &message);
+    }
+    assert_eq!(fs::read_to_string(scratch.path("s.jsonl")).expect("the session"), session);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_as_output_stays_and_what_it_points_at_is_written() {
+    let scratch = scratch();
+    std::os::unix::fs::symlink("real.json", scratch.path("link.json")).expect("a link");
+    for _ in 0..2 {
+        scratch.host(claude(&["s.jsonl", "-o", "link.json"])).exits(0);
+        assert!(fs::symlink_metadata(scratch.path("link.json")).expect("the link").is_symlink());
+        assert!(fs::read_to_string(scratch.path("real.json")).expect("the document").starts_with("{\"graph\""));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_line_of_many_small_values_takes_memory_like_its_text() {
+    let scratch = scratch();
+    let values = "{\"a\":1},".repeat(1_000_000);
+    let line =
+        format!("{{\"type\":\"system\",\"uuid\":\"u\",\"parentUuid\":null,\"sessionId\":\"s\",\"x\":[{values}0]}}\n");
+    scratch.write("s.jsonl", &line);
+    let script = format!(
+        "ulimit -v 400000; {} --provider claude --plugins plugins s.jsonl --isolation none | wc -c",
+        built().host.display()
+    );
+    let output = std::process::Command::new("bash").args(["-c", &script]).current_dir(scratch.path(".")).output();
+    let written: usize =
+        String::from_utf8(output.expect("bash runs").stdout).expect("text").trim().parse().expect("a count");
+    assert!(written > line.len(), "{written}");
 }

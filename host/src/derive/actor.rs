@@ -30,6 +30,8 @@ pub(crate) struct Actors {
     names: Vec<String>,
     ids: HashMap<String, ActorId>,
     models: HashMap<String, ActorId>,
+    /// For each actor that two models would have become, the number that the next one tries.
+    numbers: HashMap<String, u32>,
     entries: BTreeMap<String, ActorEntry>,
     /// How many actors were asked for by [`Self::take_new`]; they come in the order of their ids.
     taken: u32,
@@ -44,6 +46,7 @@ impl Actors {
             names: Vec::new(),
             ids: HashMap::new(),
             models: HashMap::new(),
+            numbers: HashMap::new(),
             entries: BTreeMap::new(),
             taken: 0,
         }
@@ -87,11 +90,16 @@ impl Actors {
         }
         let stem = format!("agent:{}", carried(name));
         let mut actor = stem.clone();
-        let mut number = 1_u32;
         // A model whose recorded name is "unknown" is as unknown as one without a name, and shares its actor.
-        while name != UNKNOWN && self.ids.contains_key(&actor) {
-            number += 1;
-            actor = format!("{stem}_{number}");
+        if name != UNKNOWN && self.ids.contains_key(&actor) {
+            let number = self.numbers.entry(stem.clone()).or_insert(2);
+            loop {
+                actor = format!("{stem}_{number}");
+                *number += 1;
+                if !self.ids.contains_key(&actor) {
+                    break;
+                }
+            }
         }
         let id = self.intern(actor, |provider| ActorEntry {
             name: name.to_owned(),

@@ -43,14 +43,16 @@ pub(crate) fn changes<'a>(
     for write in writes(turn, marks) {
         files.entry(write.path.clone()).or_default().push(write);
     }
-    let mut changes: BTreeMap<_, _> = files
-        .into_iter()
-        .map(|(path, writes)| {
-            // The conversation's own key is taken; a file of that very name is written under a name that means the same.
-            let path = if path == key { Cow::Owned(format!("./{path}")) } else { path };
-            (path, file_change(writes))
-        })
-        .collect();
+    let own = files.remove(key);
+    let mut changes: BTreeMap<_, _> = files.into_iter().map(|(path, writes)| (path, file_change(writes))).collect();
+    if let Some(writes) = own {
+        // The conversation's own key is taken; a file of that very name is written under a name that means the same.
+        let mut path = format!("./{key}");
+        while changes.contains_key(path.as_str()) {
+            path.insert_str(0, "./");
+        }
+        changes.insert(Cow::Owned(path), file_change(writes));
+    }
     let append = Change { raw: None, structural: Structural::Append(Box::new(append(turn, detail))) };
     changes.insert(Cow::Borrowed(key), append);
     changes

@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use crate::derive::actor::ActorEntry;
 use crate::derive::change::{self, Detail, Marks};
@@ -136,10 +135,11 @@ impl Pieces {
 
     /// Writes the event at `seq`.
     pub(crate) fn event(&mut self, seq: Seq, event: &PlacedEvent<'_>) -> io::Result<()> {
-        let data = match event.data.map(Json::value) {
-            Some(Value::Object(data)) => data,
-            None => Map::new(),
-            Some(other) => Map::from_iter([("data".to_owned(), other)]),
+        let data = match event.data {
+            None => BTreeMap::new(),
+            // Data that is no object, or could not be read as one.
+            Some(data) => serde_json::from_str(data.text())
+                .unwrap_or_else(|_| BTreeMap::from([("data".to_owned(), data.clone())])),
         };
         if self.form == Form::View {
             let event = Event {

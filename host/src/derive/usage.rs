@@ -43,9 +43,13 @@ impl Groups {
             && run.group.is_some()
             && run.group == group
         {
-            let keeps = said.is_snapshot && run.is_snapshot && output(&run.usage) > output(&said.usage);
-            if !keeps {
-                (run.usage, run.is_snapshot) = (said.usage, said.is_snapshot);
+            match (run.usage.take(), said.usage) {
+                // A line that says nothing takes nothing back.
+                (Some(usage), None) if run.is_snapshot => run.usage = Some(usage),
+                (Some(before), Some(usage)) if run.is_snapshot && said.is_snapshot => {
+                    run.usage = Some(larger(before, usage));
+                }
+                (_, usage) => (run.usage, run.is_snapshot) = (usage, said.is_snapshot),
             }
             return None;
         }
@@ -85,8 +89,16 @@ impl Groups {
     }
 }
 
-fn output(usage: &Option<TokenUsage>) -> Option<u64> {
-    usage.as_ref()?.output_tokens
+/// Of two snapshots the one with more output, the later of equals; what it does not count, the other does.
+fn larger(before: TokenUsage, after: TokenUsage) -> TokenUsage {
+    let (most, other) = if before.output_tokens > after.output_tokens { (before, after) } else { (after, before) };
+    TokenUsage {
+        input_tokens: most.input_tokens.or(other.input_tokens),
+        output_tokens: most.output_tokens.or(other.output_tokens),
+        cache_read_tokens: most.cache_read_tokens.or(other.cache_read_tokens),
+        cache_write_tokens: most.cache_write_tokens.or(other.cache_write_tokens),
+        breakdowns: if most.breakdowns.is_empty() { other.breakdowns } else { most.breakdowns },
+    }
 }
 
 fn counts(usage: &TokenUsage) -> [Option<u64>; 4] {
@@ -109,10 +121,13 @@ mod tests {
                 output_tokens: Some(output),
                 ..TokenUsage::default()
             });
+            // A line without counts does not say that they would be a snapshot.
+            let is_snapshot = is_snapshot && usage.is_some();
             let said = Said { group: Some(group).filter(|group| *group != "."), usage, is_snapshot };
             carried.push(groups.next(said));
         }
         carried.push(groups.end());
+        let output = |usage: &Option<TokenUsage>| usage.as_ref()?.output_tokens;
         let carried: Vec<_> = carried.iter().skip(1).map(output).collect();
         assert_eq!(carried, expected);
     }
@@ -133,6 +148,14 @@ mod tests {
     #[test]
     fn of_snapshots_the_one_with_the_most_output_is_counted() {
         check(true, &["g 1", "g 9", "g 4", "h 2"], &[None, None, Some(9), Some(2)]);
+    }
+
+    #[test]
+    fn a_snapshot_is_not_taken_back_by_a_line_that_says_less() {
+        check(true, &["g 7", "g -"], &[None, Some(7)]);
+        let usage = |input, output| TokenUsage { input_tokens: input, output_tokens: output, ..TokenUsage::default() };
+        assert_eq!(larger(usage(Some(5), None), usage(None, Some(0))), usage(Some(5), Some(0)));
+        assert_eq!(larger(usage(Some(5), Some(9)), usage(Some(6), Some(2))), usage(Some(5), Some(9)));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use toolpath_plugin_api::table::{Answer, Context, ProviderRef, SinkTable, SinkVi
 use toolpath_plugin_api::view::{
     CategoryCode, DelegationView, DiagnosticView, DispositionCode, EventView, ExtView, FileMutationView, OriginView,
     OutcomeView, ReadRequestView, ResultBodyView, RoleCode, SessionView, SeverityCode, SkipView, ToolResultView,
-    ToolUseView, TurnView, UsageView, ext, flag,
+    ToolUseView, TurnView, UsageView, ext, flag, option,
 };
 
 use crate::intake::{Ended, Flow, Intake};
@@ -29,15 +29,29 @@ use crate::turn::{
     DelegatedWork, Environment, FileMutation, Role, Text, TokenUsage, ToolCategory, ToolInvocation, ToolResult, Turn,
 };
 
-/// Lets a plugin read the session at `path`, which messages call `name`, into `intake`.
-pub fn read(plugin: ProviderRef, path: &Path, name: &str, session_id: Option<&str>, intake: &mut dyn Intake) -> Ended {
+/// A session as a plugin is asked to read it.
+#[derive(Clone, Copy, Debug)]
+pub struct Session<'s> {
+    /// What to open.
+    pub path: &'s Path,
+    /// How messages name it.
+    pub name: &'s str,
+    /// Which session, where the store holds several.
+    pub id: Option<&'s str>,
+    /// The path is that of a copy, and says nothing about the session.
+    pub is_copy: bool,
+}
+
+/// Lets a plugin read a session into `intake`.
+pub fn read(plugin: ProviderRef, session: &Session<'_>, intake: &mut dyn Intake) -> Ended {
     let mut feed = Feed { intake, failure: None, panicked: false };
-    let bytes = path_bytes(path);
+    let bytes = path_bytes(session.path);
+    let copy = [ExtView { key: option::COPY.into(), json: "true".into() }];
     let request = ReadRequestView {
         path: RSlice::from_slice(&bytes),
-        name: name.into(),
-        session_id: session_id.map(RStr::from).into(),
-        options: RSlice::EMPTY,
+        name: session.name.into(),
+        session_id: session.id.map(RStr::from).into(),
+        options: if session.is_copy { RSlice::from_slice(&copy) } else { RSlice::EMPTY },
     };
     let sink = SinkView { context: Context((&raw mut feed).cast()), table: &TABLE };
     let outcome = plugin.read()(&request, &sink);

@@ -10,6 +10,7 @@ use toolpath_plugin_api::path_bytes;
 use crate::error::Error;
 use crate::frame::{Frame, LONGEST};
 use crate::intake::{Ended, Flow, Intake};
+use crate::plugin::feed::Session;
 use crate::plugin::locate::Located;
 use crate::report::one_line;
 use crate::worker::grants::companions;
@@ -29,11 +30,7 @@ pub struct Job<'j> {
     /// The plugin.
     pub plugin: &'j Located,
     /// The session.
-    pub path: &'j Path,
-    /// How messages name it.
-    pub name: &'j str,
-    /// Which session, where the store holds several.
-    pub session_id: Option<&'j str>,
+    pub session: Session<'j>,
     /// How far the worker is closed in.
     pub isolation: Isolation,
 }
@@ -41,7 +38,7 @@ pub struct Job<'j> {
 /// Reads the session into `intake`, and answers how the reading ended. A worker that ends in any way of its own is an
 /// error, whatever it told before.
 pub fn read(job: Job<'_>, intake: &mut dyn Intake) -> Result<Ended, Error> {
-    let seconds = SECONDS + std::fs::metadata(job.path).map_or(0, |file| file.len() / BYTES_A_SECOND);
+    let seconds = SECONDS + std::fs::metadata(job.session.path).map_or(0, |file| file.len() / BYTES_A_SECOND);
     let mut worker = start(&job, seconds)?;
     let heard = hear(&mut worker.pipe, intake);
     let status = end(&mut worker.child, matches!(heard, Err(Silence::Closed)));
@@ -76,7 +73,7 @@ fn end(child: &mut Child, is_ending: bool) -> Option<ExitStatus> {
 
 fn offence(job: &Job<'_>, offence: &str) -> Error {
     let plugin = job.plugin.inspected.manifest.name.clone();
-    Error::Plugin { session: job.name.to_owned(), plugin, offence: offence.to_owned() }
+    Error::Plugin { session: job.session.name.to_owned(), plugin, offence: offence.to_owned() }
 }
 
 struct Worker {
@@ -89,10 +86,11 @@ fn start(job: &Job<'_>, cpu_seconds: u64) -> Result<Worker, Error> {
     let bytes = |path: &Path| path_bytes(path).into_owned();
     let order = Order {
         plugin: bytes(&absolute(&job.plugin.file)),
-        session: bytes(&absolute(job.path)),
-        name: job.name.to_owned(),
-        session_id: job.session_id.map(str::to_owned),
-        companions: companions(job.path, &job.plugin.inspected.manifest.companions)
+        session: bytes(&absolute(job.session.path)),
+        name: job.session.name.to_owned(),
+        session_id: job.session.id.map(str::to_owned),
+        is_copy: job.session.is_copy,
+        companions: companions(job.session.path, &job.plugin.inspected.manifest.companions)
             .iter()
             .map(|path| bytes(path))
             .collect(),

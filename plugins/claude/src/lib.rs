@@ -35,7 +35,7 @@ impl Provider for ClaudeCode {
     fn read(&self, request: &ReadRequest<'_>, sink: &mut Sink<'_>) -> Result<Summary, PluginError> {
         let path = request.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if request.is_stdin() {
+        if request.is_copy() {
             // The spooled copy has a name that means nothing; the log itself names the session.
             let id = lines::first_session_id(request.open_file()?)?.unwrap_or_else(|| "stdin".to_owned());
             return Reader::new(&id, Agents::unknown()).read(request.open_file()?, sink);
