@@ -166,6 +166,11 @@ impl<'r> Reading<'r> {
         }
     }
 
+    /// What became of the records so far.
+    pub fn balance(&self) -> Balance {
+        self.balance
+    }
+
     /// Lets the steps leave through `stream` as soon as they may.
     pub fn streaming(mut self, stream: Stream<'r>) -> Self {
         self.stream = Some(stream);

@@ -28,6 +28,8 @@ pub struct Built {
     pub plugins: BTreeMap<String, PathBuf>,
     /// The example plugin of plugin-api.
     pub minimal: PathBuf,
+    /// The plugin that breaks the contract on request.
+    pub misbehaving: PathBuf,
 }
 
 /// The repository's top folder.
@@ -43,12 +45,15 @@ pub fn built() -> &'static Built {
         let minimal = artifacts(&["build", "-p", "toolpath-plugin-api", "--example", "minimal"])
             .remove("minimal")
             .expect("cargo builds the example");
+        let misbehaving = artifacts(&["build", "-p", "toolpath-provider-misbehaving"])
+            .remove("toolpath_provider_misbehaving")
+            .expect("cargo builds the misbehaving plugin");
         let host = files.remove("toolpath-host").expect("cargo builds the host");
         let plugins = files
             .into_iter()
             .filter_map(|(name, file)| Some((name.strip_prefix("toolpath_provider_")?.to_owned(), file)))
             .collect();
-        Built { host, plugins, minimal }
+        Built { host, plugins, minimal, misbehaving }
     })
 }
 

@@ -548,6 +548,38 @@ fn the_provider_id_of_the_session_wins_over_the_plugins() {
 }
 
 #[test]
+fn the_parts_of_a_record_that_is_told_twice_are_told_once() {
+    let mut report = Report::new("s.jsonl", false);
+    let mut reading = Reading::new("s.jsonl", "demo", "demo", Form::Document, WHOLE, &mut report);
+    reading.session(SessionFacts { id: "s".to_owned(), ..SessionFacts::default() });
+    for line in [1, 2, 3] {
+        let origin = Origin { line, length: 9, ..Origin::default() };
+        let text = if line == 3 { "another" } else { "same" };
+        reading.turn(TurnRecord { origin, ..turn_record(&json!({"id": text})) });
+        let part = event_record(&json!({"event_type": "content-block", "parent_id": text}));
+        reading.event(EventRecord { part_of_record: true, origin, ..part });
+    }
+    assert_eq!(reading.balance(), Balance { turns: 2, duplicates: 1, ..Balance::default() });
+    let conversation = reading.finish(Ended::Done(3)).expect("a whole session");
+    let mut text = Vec::new();
+    document::write(conversation, &Choices::default(), &mut text).expect("writing to memory");
+    let document: Value = serde_json::from_slice(&text).expect("JSON");
+    assert_eq!(document["paths"][0]["steps"].as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn a_session_of_a_provider_without_a_name_is_the_plugins_fault() {
+    let mut report = Report::new("s.jsonl", false);
+    let mut reading = Reading::new("s.jsonl", "demo", "demo", Form::Document, WHOLE, &mut report);
+    reading.session(SessionFacts { provider_id: Some(String::new()), ..SessionFacts::default() });
+    let error = reading.finish(Ended::Stopped).expect_err("no document of it is valid");
+    assert_eq!(
+        (error.to_string().as_str(), error.exit_code()),
+        ("s.jsonl: the plugin `demo` named a provider without a name; report it to the plugin's author", 3)
+    );
+}
+
+#[test]
 fn a_balance_that_does_not_close_is_the_plugins_fault() {
     let mut report = Report::new("s.jsonl", false);
     let mut reading = Reading::new("s.jsonl", "demo", "demo", Form::Document, WHOLE, &mut report);

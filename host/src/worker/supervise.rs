@@ -247,6 +247,7 @@ fn last_words(status: Option<&ExitStatus>, cpu_seconds: u64) -> String {
                 Some(rustix::process::Signal::XCPU | rustix::process::Signal::KILL) => {
                     format!("was stopped after {cpu_seconds} seconds of processor time")
                 }
+                Some(rustix::process::Signal::XFSZ) => "was stopped when it wrote to a file".to_owned(),
                 other => format!("was ended by the signal {other:?}"),
             };
         }

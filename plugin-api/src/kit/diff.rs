@@ -10,11 +10,34 @@ use similar::{Algorithm, DiffOp};
 const CONTEXT: usize = 3;
 /// Myers takes time in the product of both sides; beyond this many line pairs, what differs is replaced as a whole.
 const MOST_PAIRS: usize = 16_000_000;
+/// `patch` and git count lines in integers of 32 bits.
+const LAST: u64 = i32::MAX as u64;
+
+/// The line that says of the line before it that the file ends there without a newline.
+pub const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 /// The two lines that name the file: leading slashes are left out of `path`.
+///
+/// As git writes them: a path with a control character, a quote or a backslash stands in quotes, with escapes, or it
+/// would end the line or the name. One with a space has a tab behind it: `patch` takes the name to the first space
+/// otherwise, and both tools take a name's end for a date if it looks like one.
 pub fn header(path: &str) -> String {
     let path = path.trim_start_matches('/');
-    format!("--- a/{path}\n+++ b/{path}\n")
+    let (mut name, mut is_quoted) = (String::with_capacity(path.len()), false);
+    for c in path.chars() {
+        is_quoted |= c.is_ascii_control() || matches!(c, '"' | '\\');
+        let _ = match c {
+            '\t' => name.write_str("\\t"),
+            '\n' => name.write_str("\\n"),
+            '\r' => name.write_str("\\r"),
+            '"' | '\\' => write!(name, "\\{c}"),
+            c if c.is_ascii_control() => write!(name, "\\{:03o}", u32::from(c)),
+            c => name.write_char(c),
+        };
+    }
+    let quote = if is_quoted { "\"" } else { "" };
+    let end = if !is_quoted && name.contains(' ') { "\t" } else { "" };
+    format!("--- {quote}a/{name}{quote}{end}\n+++ {quote}b/{name}{quote}{end}\n")
 }
 
 /// The diff of two texts under `path`; only the header when they are equal.
@@ -36,30 +59,82 @@ pub struct Hunk<'a> {
     pub new_start: u64,
     /// Lines in the new text.
     pub new_lines: u64,
-    /// Lines with their sign (`" "`, `"-"`, `"+"`), without their end.
+    /// Lines with their sign (`" "`, `"-"`, `"+"`), without their end, and [`NO_NEWLINE`] after a line that has none.
     pub lines: &'a [&'a str],
 }
 
-/// The diff that a list of hunks tells; `None` when a hunk's lines do not add up to its numbers.
+/// The diff that a list of hunks tells; `None` when no tool would take it.
+///
+/// That is when a hunk's lines do not add up to its numbers or change nothing, when hunks overlap or are out of order,
+/// when a line is none of a diff's, when something follows the end of the file, and when a number is too large.
 pub fn from_hunks(path: &str, hunks: &[Hunk<'_>]) -> Option<String> {
     let mut diff = header(path);
+    let mut seen = [Side::default(); 2];
     for hunk in hunks {
-        let count = |signs: [char; 2]| hunk.lines.iter().filter(|line| line.starts_with(signs)).count() as u64;
-        if count([' ', '-']) != hunk.old_lines || count([' ', '+']) != hunk.new_lines {
+        let has_change = hunk.lines.iter().any(|line| line.starts_with(['-', '+']));
+        let [old, new] = &mut seen;
+        old.starts(hunk.old_start, hunk.old_lines)?;
+        new.starts(hunk.new_start, hunk.new_lines)?;
+        let mut last = None;
+        for line in hunk.lines {
+            if line.contains('\n') {
+                return None;
+            }
+            let sign = line.chars().next()?;
+            match sign {
+                '-' => old.line()?,
+                '+' => new.line()?,
+                ' ' => {
+                    old.line()?;
+                    new.line()?;
+                }
+                _ if *line != NO_NEWLINE => return None,
+                _ => {
+                    let last = last?;
+                    old.has_ended |= last != '+';
+                    new.has_ended |= last != '-';
+                }
+            }
+            last = Some(sign).filter(|&sign| sign != '\\');
+        }
+        if !has_change || old.missing > 0 || new.missing > 0 {
             return None;
         }
-        let _ = writeln!(
-            diff,
-            "@@ -{} +{} @@",
-            range(hunk.old_start, hunk.old_lines),
-            range(hunk.new_start, hunk.new_lines)
-        );
+        let (old, new) = (range(hunk.old_start, hunk.old_lines), range(hunk.new_start, hunk.new_lines));
+        let _ = writeln!(diff, "@@ -{old} +{new} @@");
         for line in hunk.lines {
             diff.push_str(line);
             diff.push('\n');
         }
     }
     Some(diff)
+}
+
+/// How far the hunks have come in one of the texts.
+#[derive(Clone, Copy, Default)]
+struct Side {
+    /// The line behind the last hunk, from 0.
+    next: u64,
+    /// Lines that the hunk announced and did not bring yet.
+    missing: u64,
+    /// Whether a line without an end came, which is the text's last.
+    has_ended: bool,
+}
+
+impl Side {
+    fn starts(&mut self, start: u64, lines: u64) -> Option<()> {
+        let first = if lines == 0 { start } else { start.checked_sub(1)? };
+        if first < self.next {
+            return None;
+        }
+        (self.next, self.missing) = (first.checked_add(lines)?, lines);
+        (self.next <= LAST).then_some(())
+    }
+
+    fn line(&mut self) -> Option<()> {
+        self.missing = self.missing.checked_sub(1)?;
+        (!self.has_ended).then_some(())
+    }
 }
 
 fn range(start: u64, count: u64) -> String {
@@ -123,7 +198,7 @@ fn write_hunk(out: &mut String, ops: &[DiffOp], old: &[&str], new: &[&str]) {
                 out.push(sign);
                 out.push_str(line);
                 if !line.ends_with('\n') {
-                    out.push_str("\n\\ No newline at end of file\n");
+                    let _ = write!(out, "\n{NO_NEWLINE}\n");
                 }
             }
         }
@@ -182,10 +257,61 @@ mod tests {
         assert!(diff.ends_with("+new4999\n tail\n"));
     }
 
+    #[track_caller]
+    fn check_header(path: &str, old: &str, new: &str) {
+        assert_eq!(header(path), format!("--- {old}\n+++ {new}\n"), "{path:?}");
+    }
+
     #[test]
-    fn hunks_whose_lines_do_not_add_up_make_no_diff() {
-        let hunk = |old_lines| [Hunk { old_start: 4, old_lines, new_start: 4, new_lines: 1, lines: &["-a", "+b"] }];
-        assert_eq!(from_hunks("/p", &hunk(1)).as_deref(), Some("--- a/p\n+++ b/p\n@@ -4 +4 @@\n-a\n+b\n"));
-        assert_eq!(from_hunks("/p", &hunk(2)), None);
+    fn a_path_that_would_break_its_line_is_quoted() {
+        check_header("/w/x\ty.txt", r#""a/w/x\ty.txt""#, r#""b/w/x\ty.txt""#);
+        check_header("/w/x\n+++ b/etc/y", r#""a/w/x\n+++ b/etc/y""#, r#""b/w/x\n+++ b/etc/y""#);
+        check_header("w/\r\u{1}\u{7f}é", r#""a/w/\r\001\177é""#, r#""b/w/\r\001\177é""#);
+        check_header("w/\"x\"", r#""a/w/\"x\"""#, r#""b/w/\"x\"""#);
+        check_header("C:\\w", r#""a/C:\\w""#, r#""b/C:\\w""#);
+        check_header("/w/é'x", "a/w/é'x", "b/w/é'x");
+    }
+
+    #[test]
+    fn a_path_with_spaces_is_not_cut_at_the_first() {
+        check_header("/w/x 2020-01-01", "a/w/x 2020-01-01\t", "b/w/x 2020-01-01\t");
+        check_header("/w/x \"y", r#""a/w/x \"y""#, r#""b/w/x \"y""#);
+    }
+
+    fn hunk<'a>(old: (u64, u64), new: (u64, u64), lines: &'a [&'a str]) -> Hunk<'a> {
+        Hunk { old_start: old.0, old_lines: old.1, new_start: new.0, new_lines: new.1, lines }
+    }
+
+    #[test]
+    fn hunks_are_written_as_they_are() {
+        let hunks = [hunk((4, 1), (4, 1), &["-a", "+b"]), hunk((9, 0), (10, 1), &["+c", NO_NEWLINE])];
+        let diff = "--- a/p\n+++ b/p\n@@ -4 +4 @@\n-a\n+b\n@@ -9,0 +10 @@\n+c\n\\ No newline at end of file\n";
+        assert_eq!(from_hunks("/p", &hunks).as_deref(), Some(diff));
+    }
+
+    #[test]
+    fn hunks_that_no_tool_would_take_make_no_diff() {
+        let change: &[&str] = &["-a", "+b"];
+        for (fault, hunks) in [
+            ("lines do not add up", vec![hunk((4, 2), (4, 1), change)]),
+            ("more lines than announced", vec![hunk((4, 1), (4, 0), change)]),
+            ("empty", vec![hunk((0, 0), (0, 0), &[])]),
+            ("no change", vec![hunk((1, 1), (1, 1), &[" a"])]),
+            ("begins at no line", vec![hunk((0, 1), (1, 1), change)]),
+            ("beyond what is counted", vec![hunk((u64::MAX, 1), (u64::MAX, 1), change)]),
+            ("beyond what is counted", vec![hunk((1 << 31, 1), (1, 1), change)]),
+            ("twice the same", vec![hunk((4, 1), (4, 1), change), hunk((4, 1), (4, 1), change)]),
+            ("out of order", vec![hunk((9, 1), (9, 1), change), hunk((4, 1), (4, 1), change)]),
+            ("overlap", vec![hunk((4, 2), (4, 2), &["-a", "+b", " c"]), hunk((5, 1), (6, 1), change)]),
+            ("no sign", vec![hunk((4, 1), (4, 1), &["-a", "+b", ""])]),
+            ("another note", vec![hunk((4, 1), (4, 1), &["-a", "+b", "\\ x"])]),
+            ("a note on nothing", vec![hunk((4, 1), (4, 1), &[NO_NEWLINE, "-a", "+b"])]),
+            ("a note twice", vec![hunk((4, 1), (4, 1), &["-a", "+b", NO_NEWLINE, NO_NEWLINE])]),
+            ("a line after the last", vec![hunk((4, 2), (4, 0), &["-a", NO_NEWLINE, "-b"])]),
+            ("a hunk after the last", vec![hunk((4, 0), (4, 1), &["+a", NO_NEWLINE]), hunk((8, 1), (9, 1), change)]),
+            ("two lines in one", vec![hunk((4, 1), (4, 1), &["-a", "+b\n+c"])]),
+        ] {
+            assert_eq!(from_hunks("/p", &hunks), None, "{fault}");
+        }
     }
 }
