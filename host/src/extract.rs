@@ -6,12 +6,12 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::derive::change::{self, Detail, Marks};
+use crate::derive::change;
 use crate::json::Json;
 use crate::record::SessionFacts;
-use crate::turn::{Event, FileMutation, Role, Text, Turn};
+use crate::turn::{Event, FileMutation, Role, Text, ToolInvocation, Turn};
 
 /// A conversation that was read out of a document.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -130,29 +130,50 @@ fn turn(
         file_mutations: Vec::new(),
         harness_generated: by_harness,
     };
+    let mut told = Vec::new();
+    for (path, change) in step["change"].as_object()?.iter().filter(|(path, _)| *path != key) {
+        told.extend(mutations(path, change).into_iter().map(|(mutation, partial)| (mutation, partial, change)));
+    }
+    let mut writes_of: HashMap<Text<'static>, u32> = HashMap::new();
+    for tool in told.iter().filter_map(|(mutation, ..)| mutation.tool_id.clone()) {
+        *writes_of.entry(tool).or_default() += 1;
+    }
+    // The first of the calls that share an id, as in deriving.
+    let calls: HashMap<&str, &ToolInvocation<'static>> =
+        turn.tool_uses.iter().rev().map(|call| (&*call.id, call)).collect();
+    let is_derivable = |(mutation, partial, change): &(FileMutation<'static>, bool, &Value)| {
+        let call = mutation.tool_id.as_ref().filter(|tool| writes_of[*tool] == 1).and_then(|tool| calls.get(&**tool));
+        call.is_some_and(|call| is_derivable(call, mutation, *partial, change))
+    };
+    told.retain(|write| !is_derivable(write));
     let mut partial = Vec::new();
-    let derivable = derivable(&turn, key);
-    for (path, change) in step["change"].as_object()? {
-        if path == key || derivable.get(path) == Some(change) {
-            continue;
+    for (mutation, is_partial, _) in told {
+        if is_partial {
+            partial.push(u32::try_from(turn.file_mutations.len()).ok()?);
         }
-        for (mutation, is_partial) in mutations(path, change) {
-            if is_partial {
-                partial.push(u32::try_from(turn.file_mutations.len()).ok()?);
-            }
-            turn.file_mutations.push(mutation);
-        }
+        turn.file_mutations.push(mutation);
     }
     Some((turn, partial))
 }
 
-/// The changes that deriving makes of the turn's tool calls alone.
-fn derivable(turn: &Turn<'static>, key: &str) -> Map<String, Value> {
-    let changes = change::changes(turn, Marks::default(), key, Detail { thinking: true, tools: true });
-    match serde_json::to_value(changes) {
-        Ok(Value::Object(changes)) => changes,
-        _ => Map::new(),
-    }
+/// Whether the write, one of `change`, is what deriving makes of the call's input.
+fn is_derivable(
+    call: &ToolInvocation<'static>,
+    mutation: &FileMutation<'static>,
+    is_partial: bool,
+    change: &Value,
+) -> bool {
+    let Some((path, derived)) = change::from_input(call) else { return false };
+    let Ok(derived) = serde_json::to_value(derived) else { return false };
+    // Of several writes to one file the call's own list of edits is not told.
+    let same = derived == *change || is_of_several(change);
+    same && mutations(&path, &derived).contains(&(mutation.clone(), is_partial))
+}
+
+/// Whether a change stands for several writes.
+fn is_of_several(change: &Value) -> bool {
+    let structural = &change["structural"];
+    structural["edits"].is_array() && structural.get("tool_id").is_none()
 }
 
 fn owned(value: &Value) -> Option<Text<'static>> {
@@ -184,7 +205,7 @@ fn mutations(path: &str, change: &Value) -> Vec<(FileMutation<'static>, bool)> {
         (mutation, detail["partial"] == true)
     };
     match structural["edits"].as_array() {
-        Some(writes) if structural.get("tool_id").is_none() => {
+        Some(writes) if is_of_several(change) => {
             let raws = split(change["raw"].as_str(), writes.len());
             writes.iter().zip(raws).map(|(detail, raw)| one(detail, raw)).collect()
         }

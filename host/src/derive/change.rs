@@ -5,7 +5,7 @@
 //! failed wrote nothing. Several writes to one file are one change that keeps them all.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -111,20 +111,18 @@ fn writes<'a>(turn: &'a Turn<'a>, marks: Marks<'_>) -> Vec<Write<'a>> {
         Some(result) => !result.is_error,
         None => marks.needs_result.binary_search(&(index as u32)).is_err(),
     };
-    let mut reported = vec![false; turn.tool_uses.len()];
+    // What a mutation names is reported, whichever of the calls that share the id it was.
+    let reported: HashSet<&str> = turn.file_mutations.iter().filter_map(|file| file.tool_id.as_deref()).collect();
     let mut writes = Vec::new();
     for (index, mutation) in turn.file_mutations.iter().enumerate() {
         let call = call_of(mutation);
-        if let Some(call) = call {
-            reported[call] = true;
-        }
         if call.is_none_or(wrote) {
             let partial = marks.partial.binary_search(&(index as u32)).is_ok();
             writes.push((call, reported_write(mutation, call.map(|call| &turn.tool_uses[call]), partial)));
         }
     }
     for (index, call) in turn.tool_uses.iter().enumerate() {
-        if call.category == Some(ToolCategory::FileWrite) && !reported[index] && wrote(index) {
+        if !reported.contains(&*call.id) && wrote(index) {
             writes.extend(write_from_input(call).map(|write| (Some(index), write)));
         }
     }
@@ -153,8 +151,16 @@ fn reported_write<'a>(
     }
 }
 
-/// The write that a call's input tells of.
+/// The change that a call's input alone tells of, and the file that it is of.
+pub(crate) fn from_input<'a>(call: &'a ToolInvocation<'a>) -> Option<(Cow<'a, str>, Change<'a>)> {
+    write_from_input(call).map(|write| (write.path.clone(), file_change(vec![write])))
+}
+
+/// The write that the input of a file-writing call tells of.
 fn write_from_input<'a>(call: &'a ToolInvocation<'a>) -> Option<Write<'a>> {
+    if call.category != Some(ToolCategory::FileWrite) {
+        return None;
+    }
     let Value::Object(mut input) = call.input.value() else { return None };
     let path = ["file_path", "path", "filename", "file"].iter().find_map(|key| input.get(*key)?.as_str())?.to_owned();
     let mut detail = OneWrite { tool: Some(&call.name), tool_id: Some(&call.id), ..OneWrite::default() };

@@ -6,6 +6,7 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use proptest::test_runner::{RngSeed, contextualize_config};
 use serde_json::{Value, json};
 
 use crate::derive::tests::{event_record, turn_record};
@@ -227,25 +228,35 @@ fn wire(value: &impl serde::Serialize) -> Value {
     serde_json::to_value(value).expect("JSON")
 }
 
-/// Whether a document of the view tells everything apart: no two events or calls of a turn share an id.
-fn is_told_apart(view: &View) -> bool {
-    let differ = |ids: Vec<&Value>| {
-        let filled: Vec<&&Value> = ids.iter().filter(|id| id.as_str() != Some("")).collect();
-        filled.iter().enumerate().all(|(index, id)| !filled[..index].contains(id))
-    };
-    let calls = |turn: &'_ Value| {
-        turn["tool_uses"].as_array().into_iter().flatten().map(|call| call["id"].clone()).collect::<Vec<_>>()
-    };
+fn differ(ids: &[&Value]) -> bool {
+    ids.iter().enumerate().all(|(index, id)| !ids[..index].contains(id))
+}
+
+/// Whether the records that have an id each have one of their own.
+fn has_records_told_apart(view: &View) -> bool {
     let ids = view.events.iter().map(|event| &event["id"]).chain(view.turns.iter().map(|(turn, _)| &turn["id"]));
-    differ(ids.collect())
-        && view.turns.iter().all(|(turn, _)| {
-            let calls = calls(turn);
-            calls.iter().enumerate().all(|(index, id)| !calls[..index].contains(id))
-        })
+    differ(&ids.filter(|id| id.as_str() != Some("")).collect::<Vec<_>>())
+}
+
+/// Whether no two calls of a turn share an id: a write names its call by it.
+fn has_calls_told_apart(view: &View) -> bool {
+    let calls = |turn: &'_ Value| turn["tool_uses"].as_array().cloned().unwrap_or_default();
+    view.turns.iter().all(|(turn, _)| differ(&calls(turn).iter().map(|call| &call["id"]).collect::<Vec<_>>()))
+}
+
+/// The same cases on each run; the variables `PROPTEST_RNG_SEED` and `PROPTEST_CASES` look further.
+fn config() -> ProptestConfig {
+    let config = ProptestConfig {
+        cases: 256,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    };
+    contextualize_config(config)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn any_view_gives_a_valid_document_and_the_same_bytes_twice(view in view()) {
@@ -260,9 +271,10 @@ proptest! {
     fn a_document_that_is_read_back_derives_to_itself(view in view()) {
         // Without a step nothing names the session.
         prop_assume!(!view.turns.is_empty() || !view.events.is_empty());
+        prop_assume!(has_calls_told_apart(&view));
         let document = derive(&view);
         let again = derive(&view_of(&document));
-        if is_told_apart(&view) {
+        if has_records_told_apart(&view) {
             prop_assert_eq!(String::from_utf8_lossy(&again), String::from_utf8_lossy(&document));
         }
         // What a document cannot tell apart is gone after the first reading, and nothing more after that.

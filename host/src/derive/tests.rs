@@ -416,6 +416,14 @@ fn a_reported_write_stands_as_it_is() {
 }
 
 #[test]
+fn a_report_covers_all_calls_that_share_its_id() {
+    let mut asks = reply("a", "");
+    asks["tool_uses"] = json!([edit("c", "ok", "x", "y"), edit("c", "ok", "y", "z")]);
+    asks["file_mutations"] = json!([{"path": "/srv/a.txt", "tool_id": "c", "raw_diff": "D"}]);
+    assert_eq!(steps(&derive(&[Said(asks)]))[0]["change"]["/srv/a.txt"]["raw"], "D");
+}
+
+#[test]
 fn a_failed_edit_is_not_a_write() {
     let mut asks = reply("a", "");
     let mut failed = edit("c", "no such text", "x", "y");

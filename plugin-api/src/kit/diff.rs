@@ -114,7 +114,7 @@ pub fn from_hunks(path: &str, hunks: &[Hunk<'_>]) -> Option<String> {
 #[derive(Clone, Copy, Default)]
 struct Side {
     /// The line behind the last hunk, from 0.
-    next: u64,
+    next: Option<u64>,
     /// Lines that the hunk announced and did not bring yet.
     missing: u64,
     /// Whether a line without an end came, which is the text's last.
@@ -124,11 +124,13 @@ struct Side {
 impl Side {
     fn starts(&mut self, start: u64, lines: u64) -> Option<()> {
         let first = if lines == 0 { start } else { start.checked_sub(1)? };
-        if first < self.next {
+        // Two that add at the same place would be one.
+        if self.next.is_some_and(|next| first < next || (first == next && lines == 0)) {
             return None;
         }
-        (self.next, self.missing) = (first.checked_add(lines)?, lines);
-        (self.next <= LAST).then_some(())
+        let next = first.checked_add(lines)?;
+        (self.next, self.missing) = (Some(next), lines);
+        (next <= LAST).then_some(())
     }
 
     fn line(&mut self) -> Option<()> {
@@ -301,6 +303,7 @@ mod tests {
             ("beyond what is counted", vec![hunk((u64::MAX, 1), (u64::MAX, 1), change)]),
             ("beyond what is counted", vec![hunk((1 << 31, 1), (1, 1), change)]),
             ("twice the same", vec![hunk((4, 1), (4, 1), change), hunk((4, 1), (4, 1), change)]),
+            ("twice added", vec![hunk((4, 0), (5, 1), &["+b"]), hunk((4, 0), (6, 1), &["+b"])]),
             ("out of order", vec![hunk((9, 1), (9, 1), change), hunk((4, 1), (4, 1), change)]),
             ("overlap", vec![hunk((4, 2), (4, 2), &["-a", "+b", " c"]), hunk((5, 1), (6, 1), change)]),
             ("no sign", vec![hunk((4, 1), (4, 1), &["-a", "+b", ""])]),

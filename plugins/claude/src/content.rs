@@ -30,7 +30,7 @@ pub(crate) struct Content<'a> {
 /// One tool call.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
-    /// Id that results refer to; empty when the log has none.
+    /// Id that results refer to.
     pub(crate) id: Cow<'a, str>,
     /// The tool's name.
     pub(crate) name: Cow<'a, str>,
@@ -39,8 +39,8 @@ pub(crate) struct Call<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// Reads the content of a message; `by_model` when a named model wrote it.
-    pub(crate) fn of(field: Field<'a>, by_model: bool) -> Self {
+    /// Reads the content of the record `id`'s message; `by_model` when a named model wrote it.
+    pub(crate) fn of(field: Field<'a>, id: &str, by_model: bool) -> Self {
         let mut content = Self::default();
         let (mut texts, mut thoughts) = (Vec::new(), Vec::new());
         for part in parts(field) {
@@ -58,7 +58,8 @@ impl<'a> Content<'a> {
                 ("thinking" | "redacted_thinking", ..) => content.rest.push(raw),
                 // The API's own tools and those of its connectors have kinds like `server_tool_use`.
                 (kind, ..) if kind.ends_with("tool_use") => content.calls.push(Call {
-                    id: block.id.text().unwrap_or_default(),
+                    // Without an id of its own it must not be taken for another call without one.
+                    id: block.id.id().unwrap_or_else(|| format!("{id}/{}", content.calls.len()).into()),
                     name: block.name.text().unwrap_or_default(),
                     input: block.input.json().unwrap_or("null"),
                 }),
@@ -147,33 +148,36 @@ mod tests {
         Field(Some(serde_json::from_str(json).expect("JSON")))
     }
 
+    fn of(field: Field<'_>, by_model: bool) -> Content<'_> {
+        Content::of(field, "r", by_model)
+    }
+
     #[test]
     fn content_is_a_text_or_blocks() {
-        assert_eq!(Content::of(field(r#""hello""#), false).text, "hello");
+        assert_eq!(of(field(r#""hello""#), false).text, "hello");
         let blocks = r#"[{"type":"text","text":"a"},{"type":"text","text":""},"b",{"type":"text","text":"c"}]"#;
-        assert_eq!(Content::of(field(blocks), false).text, "a\nb\nc");
-        assert_eq!(Content::of(field("[]"), false).text, "");
-        assert_eq!(Content::of(Field::default(), false).text, "");
+        assert_eq!(of(field(blocks), false).text, "a\nb\nc");
+        assert_eq!(of(field("[]"), false).text, "");
+        assert_eq!(of(Field::default(), false).text, "");
     }
 
     #[test]
     fn thinking_without_a_text_is_no_thinking() {
-        let content = Content::of(field(r#"[{"type":"thinking","thinking":"","signature":"s"}]"#), true);
+        let content = of(field(r#"[{"type":"thinking","thinking":"","signature":"s"}]"#), true);
         assert_eq!((content.thinking, content.rest.len()), (None, 0));
-        let content =
-            Content::of(field(r#"[{"type":"thinking","thinking":"a"},{"type":"thinking","thinking":"b"}]"#), true);
+        let content = of(field(r#"[{"type":"thinking","thinking":"a"},{"type":"thinking","thinking":"b"}]"#), true);
         assert_eq!(content.thinking.as_deref(), Some("a\nb"));
     }
 
     #[test]
     fn redacted_thinking_is_kept_without_a_word_in_the_text() {
-        let content = Content::of(field(r#"[{"type":"redacted_thinking","data":"x"}]"#), true);
+        let content = of(field(r#"[{"type":"redacted_thinking","data":"x"}]"#), true);
         assert_eq!((&*content.text, content.thinking, content.rest.len()), ("", None, 1));
     }
 
     #[test]
     fn calls_of_every_kind_keep_their_input_as_it_stands() {
-        let content = Content::of(
+        let content = of(
             field(
                 r#"[{"type":"tool_use","id":"t","name":"Bash","input":{"b": 1,"a":1.0}},
                     {"type":"server_tool_use","id":"s","name":"web_search","input":"x"},{"type":"mcp_tool_use"}]"#,
@@ -181,19 +185,31 @@ mod tests {
             true,
         );
         let calls: Vec<_> = content.calls.iter().map(|call| (&*call.id, &*call.name, call.input)).collect();
-        assert_eq!(calls, [("t", "Bash", r#"{"b": 1,"a":1.0}"#), ("s", "web_search", "\"x\""), ("", "", "null")]);
+        assert_eq!(calls, [("t", "Bash", r#"{"b": 1,"a":1.0}"#), ("s", "web_search", "\"x\""), ("r/2", "", "null")]);
+    }
+
+    #[test]
+    fn calls_without_an_id_get_one_each_and_a_number_is_its_text() {
+        let content = of(
+            field(
+                r#"[{"type":"tool_use"},{"type":"tool_use","id":5},{"type":"tool_use","id":""},{"type":"tool_use","id":[]}]"#,
+            ),
+            true,
+        );
+        let ids: Vec<_> = content.calls.iter().map(|call| &*call.id).collect();
+        assert_eq!(ids, ["r/0", "5", "r/2", "r/3"]);
     }
 
     #[test]
     fn results_of_every_kind_are_set_apart() {
         let content =
-            Content::of(field(r#"[{"type":"tool_result"},{"type":"web_search_tool_result","tool_use_id":"s"}]"#), true);
+            of(field(r#"[{"type":"tool_result"},{"type":"web_search_tool_result","tool_use_id":"s"}]"#), true);
         assert_eq!((&*content.text, content.results.len(), content.rest.len()), ("", 2, 0));
     }
 
     #[test]
     fn other_blocks_leave_a_placeholder_where_they_stood() {
-        let content = Content::of(
+        let content = of(
             field(
                 r#"[{"type":"text","text":"see"},
                     {"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGVsbG8="}},
@@ -214,8 +230,8 @@ mod tests {
     #[test]
     fn an_empty_block_of_a_models_is_dropped_and_a_commands_is_kept() {
         let blocks = r#"[{"type":"text","text":"(no content)"}]"#;
-        assert_eq!(Content::of(field(blocks), true).text, "");
-        assert_eq!(Content::of(field(blocks), false).text, NO_CONTENT);
+        assert_eq!(of(field(blocks), true).text, "");
+        assert_eq!(of(field(blocks), false).text, NO_CONTENT);
     }
 
     #[test]

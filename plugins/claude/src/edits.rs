@@ -1,15 +1,17 @@
 //! What a tool's own report tells of a file it wrote.
 //!
-//! Of the evidence the best is taken: hunks with their line numbers, the file before with what was replaced, what was
-//! replaced alone. Claude Code shows each leading tab of a hunk's line as two spaces; such a hunk is not what hit the
-//! disk, so its lines are taken from the file's own text, or the hunk is not believed.
+//! Of the evidence the best is taken: hunks that fit the file before, the file before with what was replaced, what was
+//! replaced alone. A diff whose line numbers are told as the file's is one that a tool applies to it.
+
+mod hunks;
 
 use std::borrow::Cow;
 
 use toolpath_plugin_api::MutationRecord;
-use toolpath_plugin_api::kit::diff::{Hunk, from_hunks, unified};
+use toolpath_plugin_api::kit::diff::unified;
 
-use crate::shape::{Field, Outcome, Patch};
+use crate::edits::hunks::LogHunk;
+use crate::shape::Outcome;
 
 /// A file whose text would grow beyond this when a replacement is made throughout is not put together.
 const LONGEST: usize = 64 * 1024 * 1024;
@@ -66,6 +68,8 @@ struct Report<'a> {
     old: Option<Cow<'a, str>>,
     new: Option<Cow<'a, str>>,
     content: Option<Cow<'a, str>>,
+    has_patch: bool,
+    /// Empty where one of them cannot be read.
     hunks: Vec<LogHunk<'a>>,
 }
 
@@ -80,13 +84,15 @@ impl<'a> Report<'a> {
             old: outcome.old.text(),
             new: outcome.new.text(),
             content: outcome.content.text(),
-            hunks: hunks(outcome.patch).unwrap_or_default(),
+            has_patch: outcome.patch.list().is_some_and(|patch| !patch.is_empty()),
+            hunks: hunks::of(outcome.patch).unwrap_or_default(),
         }
     }
 
     fn diff(&self, path: &str) -> Option<(&'static str, Diff)> {
-        let is_new = !self.is_update && self.hunks.is_empty() && self.original.is_none();
-        if let Some(content) = self.content.as_deref().filter(|_| self.is_create || is_new) {
+        let was_there = self.original.as_deref().is_some_and(|original| !original.is_empty());
+        let is_new = !self.is_update && !self.has_patch && self.original.is_none();
+        if let Some(content) = self.content.as_deref().filter(|_| (self.is_create && !was_there) || is_new) {
             return Some(("add", placed(path, "", content)));
         }
         let after = self.after();
@@ -94,6 +100,8 @@ impl<'a> Report<'a> {
             Diff::Placed(diff)
         } else if let (Some(original), Some(after)) = (&self.original, &after) {
             placed(path, original, after)
+        } else if let Some(diff) = self.original.as_ref().and_then(|_| self.believed(path)) {
+            Diff::Partial(diff)
         } else if let (Some(old), Some(new)) = (&self.old, &self.new) {
             if old == new { Diff::Unknown } else { Diff::Partial(unified(path, old, new)) }
         } else if self.content.is_some() {
@@ -113,109 +121,27 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The diff of the hunks, when they can be believed.
+    /// The diff of the hunks, when their place is known: they fit the file before, or nothing speaks against them.
     fn patched(&self, path: &str, after: Option<&str>) -> Option<String> {
-        if self.hunks.is_empty() {
-            return None;
+        match &self.original {
+            Some(original) => hunks::fitted(path, &self.hunks, original, after, self.has_tabs()),
+            None => self.believed(path),
         }
-        if let (Some(original), Some(after)) = (&self.original, after)
-            && let Some(hunks) = restored(&self.hunks, original, after)
-        {
-            return diff_of(path, &hunks);
-        }
+    }
+
+    /// The hunks as they stand, unless they lost their tabs.
+    fn believed(&self, path: &str) -> Option<String> {
+        if self.has_tabs() && !hunks::show_tabs(&self.hunks) { None } else { hunks::as_they_stand(path, &self.hunks) }
+    }
+
+    fn has_tabs(&self) -> bool {
         let texts = [&self.original, &self.old, &self.new, &self.content];
-        let has_tabs = texts.into_iter().flatten().any(|text| text.starts_with('\t') || text.contains("\n\t"));
-        let shows_tabs = self.hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line[1..].starts_with('\t'));
-        if has_tabs && !shows_tabs { None } else { diff_of(path, &self.hunks) }
+        texts.into_iter().flatten().any(|text| text.starts_with('\t') || text.contains("\n\t"))
     }
 }
 
 fn placed(path: &str, before: &str, after: &str) -> Diff {
     if before == after { Diff::Unknown } else { Diff::Placed(unified(path, before, after)) }
-}
-
-/// A hunk as the log has it.
-struct LogHunk<'a> {
-    old_start: u64,
-    old_lines: u64,
-    new_start: u64,
-    new_lines: u64,
-    /// With their signs: each line has at least that one byte.
-    lines: Vec<Cow<'a, str>>,
-}
-
-/// The hunks of a `structuredPatch`; `None` when one of them is not as it should be.
-fn hunks(field: Field<'_>) -> Option<Vec<LogHunk<'_>>> {
-    let one = |raw| {
-        let patch: Patch<'_> = Field(Some(raw)).object()?;
-        let lines = patch.lines.list()?.into_iter().map(|line| Field(Some(line)).text());
-        let lines: Vec<_> = lines.collect::<Option<_>>()?;
-        if lines.iter().any(|line| !line.starts_with([' ', '-', '+', '\\']) || line.contains('\n')) {
-            return None;
-        }
-        let (old_lines, new_lines) = (patch.old_lines.count()?, patch.new_lines.count()?);
-        // The log counts from the line where an empty range would be; a unified diff from the one before it.
-        let start = |start: u64, lines: u64| if lines == 0 { start.saturating_sub(1) } else { start };
-        let old_start = start(patch.old_start.count()?, old_lines);
-        let new_start = start(patch.new_start.count()?, new_lines);
-        Some(LogHunk { old_start, old_lines, new_start, new_lines, lines })
-    };
-    field.list()?.into_iter().map(one).collect()
-}
-
-/// The hunks with each line as the file has it; `None` when they don't tell how `before` became `after`.
-fn restored<'t>(hunks: &'t [LogHunk<'_>], before: &str, after: &str) -> Option<Vec<LogHunk<'t>>> {
-    let (before, after): (Vec<_>, Vec<_>) = (before.split('\n').collect(), after.split('\n').collect());
-    let mut restored = Vec::with_capacity(hunks.len());
-    for hunk in hunks {
-        let from = |start: u64| usize::try_from(start.saturating_sub(1)).ok();
-        let (mut old, mut new) = (from(hunk.old_start)?, from(hunk.new_start)?);
-        let mut lines = Vec::with_capacity(hunk.lines.len());
-        for line in &hunk.lines {
-            let (sign, shown) = line.split_at(1);
-            let real = match sign {
-                " " => before.get(old).filter(|real| after.get(new) == Some(real))?,
-                "-" => before.get(old)?,
-                "+" => after.get(new)?,
-                _ => {
-                    lines.push(Cow::Borrowed(&**line));
-                    continue;
-                }
-            };
-            old += usize::from(sign != "+");
-            new += usize::from(sign != "-");
-            lines.push(match *real {
-                real if real == shown => Cow::Borrowed(&**line),
-                real if is_shown_as(real, shown) => Cow::Owned(format!("{sign}{real}")),
-                _ => return None,
-            });
-        }
-        restored.push(LogHunk { lines, ..*hunk });
-    }
-    Some(restored)
-}
-
-/// Whether a hunk shows the file's line `real` as `shown`: with two spaces for each leading tab.
-fn is_shown_as(real: &str, shown: &str) -> bool {
-    let rest = real.trim_start_matches('\t');
-    let tabs = real.len() - rest.len();
-    shown.strip_suffix(rest).is_some_and(|spaces| spaces.len() == 2 * tabs && spaces.bytes().all(|byte| byte == b' '))
-}
-
-fn diff_of(path: &str, hunks: &[LogHunk<'_>]) -> Option<String> {
-    let lines: Vec<Vec<&str>> = hunks.iter().map(|hunk| hunk.lines.iter().map(AsRef::as_ref).collect()).collect();
-    let hunks: Vec<_> = hunks
-        .iter()
-        .zip(&lines)
-        .map(|(hunk, lines)| Hunk {
-            old_start: hunk.old_start,
-            old_lines: hunk.old_lines,
-            new_start: hunk.new_start,
-            new_lines: hunk.new_lines,
-            lines,
-        })
-        .collect();
-    from_hunks(path, &hunks)
 }
 
 /// `text` with `old` replaced as Claude Code does it; `None` when it does not hold it.
@@ -251,5 +177,7 @@ fn is_absolute(path: &str) -> bool {
     path.starts_with('/') || path.starts_with("\\\\") || drive
 }
 
+#[cfg(test)]
+mod simulation;
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use toolpath_plugin_api::{Sink, Stopped};
 use crate::place::Place;
 use crate::shape::Record;
 
-/// Keys that an event tells in fields of its own.
+/// Keys that an event tells in fields of its own, when they hold a text.
 const TOLD: [&str; 3] = ["uuid", "timestamp", "type"];
 
 /// Tells a record as an event of its own kind.
@@ -32,12 +32,13 @@ pub(crate) fn blocks(blocks: &[&RawValue], place: &Place<'_>, sink: &mut Sink<'_
     Ok(())
 }
 
-/// The record's fields but those in [`TOLD`].
+/// The record's fields but what is told of those in [`TOLD`].
 fn fields(json: &str) -> Option<String> {
     let fields: BTreeMap<String, &RawValue> = serde_json::from_str(json).ok()?;
     let mut data = String::with_capacity(json.len());
     data.push('{');
-    for (key, value) in fields.iter().filter(|(key, _)| !TOLD.contains(&key.as_str())) {
+    let is_told = |key: &str, value: &str| TOLD.contains(&key) && value.starts_with('"') && value != r#""""#;
+    for (key, value) in fields.iter().filter(|(key, value)| !is_told(key, value.get())) {
         if data.len() > 1 {
             data.push(',');
         }
@@ -59,5 +60,13 @@ mod tests {
             r#"{"uuid":"u","type":"system","timestamp":"t","subtype":"x","a\"b":[1, 2.50],"level":null,"subtype":"y"}"#;
         assert_eq!(fields(json).as_deref(), Some(r#"{"a\"b":[1, 2.50],"level":null,"subtype":"y"}"#));
         assert_eq!(fields(r#"{"uuid":"u"}"#).as_deref(), Some("{}"));
+    }
+
+    #[test]
+    fn what_could_not_be_told_as_a_text_is_kept() {
+        let json = r#"{"uuid":"u","type":["system"],"timestamp":1772355600000}"#;
+        assert_eq!(fields(json).as_deref(), Some(r#"{"timestamp":1772355600000,"type":["system"]}"#));
+        let json = r#"{"uuid":"u","type":"","timestamp":null}"#;
+        assert_eq!(fields(json).as_deref(), Some(r#"{"timestamp":null,"type":""}"#));
     }
 }

@@ -1,15 +1,16 @@
 //! Claude Code's sessions, told to a host record by record.
 //!
 //! A session is a file of JSON lines to which Claude Code only appends. One line goes through these modules:
-//! `lines` (what it holds), `shape` (the log's own names), `read` (what becomes of the record), then `turns`,
-//! `results` or `events` (how it is told), helped by `content`, `signal` and `words` (who wrote it), `edits`,
-//! `tools` and `usage`. `facts` gathers what the whole session is called. Nothing is kept of a record once told.
+//! `lines` (what it holds), `shape` (the log's own names), `known` (whether it is Claude Code's at all), `read` (what
+//! becomes of the record), then `turns`, `results` or `events` (how it is told), helped by `content`, `signal` and
+//! `words` (who wrote it), `edits`, `tools` and `usage`. `facts` gathers what the whole session is called. Nothing is kept of a record once told.
 
 mod agents;
 mod content;
 mod edits;
 mod events;
 mod facts;
+mod known;
 mod lines;
 mod place;
 mod read;
@@ -22,6 +23,9 @@ mod tools;
 mod turns;
 mod usage;
 mod words;
+
+use std::fs::File;
+use std::io::{self, Read, Take};
 
 use toolpath_plugin_api::{PluginError, Provider, ReadRequest, Sink, Summary, declare_provider};
 
@@ -37,12 +41,19 @@ impl Provider for ClaudeCode {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if request.is_copy() {
             // The spooled copy has a name that means nothing; the log itself names the session.
-            let id = lines::first_session_id(request.open_file()?)?.unwrap_or_else(|| "stdin".to_owned());
-            return Reader::new(&id, Agents::unknown()).read(request.open_file()?, sink);
+            let id = lines::first_session_id(as_it_is(request.open_file()?)?)?.unwrap_or_else(|| "stdin".to_owned());
+            return Reader::new(&id, Agents::unknown()).read(as_it_is(request.open_file()?)?, sink);
         }
         let id = name.strip_suffix(".jsonl").unwrap_or(&name);
-        Reader::new(id, Agents::beside(&path, id)).read(request.open_file()?, sink)
+        Reader::new(id, Agents::beside(&path, id)).read(as_it_is(request.open_file()?)?, sink)
     }
+}
+
+/// A file up to its present end: one that grows as fast as it is read would never come to another.
+fn as_it_is(file: File) -> io::Result<Take<File>> {
+    let about = file.metadata()?;
+    let length = if about.is_file() { about.len() } else { u64::MAX };
+    Ok(file.take(length))
 }
 
 declare_provider! {

@@ -3,8 +3,7 @@
 //! Crashes leave cut lines, NUL bytes and lines that run into each other, and texts cut in the middle of a
 //! character. What can be told apart is; the rest of the line is handed out as it stands, with the reason.
 
-use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 
 use toolpath_plugin_api::kit::json::{RawValue, mend_surrogates};
 use toolpath_plugin_api::kit::lines::Lines;
@@ -96,7 +95,7 @@ pub(crate) fn mend(text: &str) -> Option<String> {
 }
 
 /// The first session id that a record of the log names.
-pub(crate) fn first_session_id(log: File) -> io::Result<Option<String>> {
+pub(crate) fn first_session_id(log: impl Read) -> io::Result<Option<String>> {
     let mut lines = Lines::new(log);
     while let Some(line) = lines.next()? {
         let (text, _) = line.text();

@@ -101,7 +101,7 @@ fn time<'a>(record: &Record<'a>) -> Cow<'a, str> {
 fn branch(record: &Record<'_>) -> String {
     // Within a sub-agent, `sourceToolUseID` names one of its own calls; only on its first record can it be the caller's.
     let first = || record.parent.filled().is_none();
-    let call = record.parent_tool_use.filled().or_else(|| record.source_tool_use.filled().filter(|_| first()));
+    let call = record.parent_tool_use.id().or_else(|| record.source_tool_use.id().filter(|_| first()));
     let call = call.map_or_else(|| "null".to_owned(), |call| quoted(&call));
     let agent = record.agent_id.filled().unwrap_or("sidechain".into());
     format!(r#"{{"call":{call},"agent":{}}}"#, quoted(&agent))

@@ -10,6 +10,7 @@ use toolpath_plugin_api::{
 
 use crate::agents::Agents;
 use crate::facts::{Facts, News};
+use crate::known::is_known;
 use crate::lines::{End, Piece, Pieces, mend, trim};
 use crate::place::{Place, line_id};
 use crate::shape::{Attachment, Field, Message, Progress, Record};
@@ -98,7 +99,7 @@ impl<'i> Reader<'i> {
         origin: Origin,
         sink: &mut Sink<'_>,
     ) -> Result<(), Stopped> {
-        self.is_recognised |= is_known(record);
+        self.is_recognised = self.is_recognised || is_known(json);
         let is_sidechain = record.is_sidechain.flag();
         let is_agents_own = *self.is_agents_own.get_or_insert(is_sidechain && self.id.starts_with("agent-"));
         let place = Place::of(record, is_sidechain && !is_agents_own, nth, origin);
@@ -179,14 +180,6 @@ impl<'a> Kind<'a> {
             _ => Self::Other,
         }
     }
-}
-
-/// Whether a record is one that Claude Code writes, whatever else it holds: a kind that it names so, or
-/// the name of its session.
-fn is_known(record: &Record<'_>) -> bool {
-    const KINDS: [&str; 7] =
-        ["user", "assistant", "system", "progress", "attachment", "summary", "file-history-snapshot"];
-    record.session_id.filled().is_some() || record.kind.text().is_some_and(|kind| KINDS.contains(&&*kind))
 }
 
 fn is_prompt(field: Field<'_>) -> bool {

@@ -20,8 +20,10 @@ pub(crate) fn tell<'a>(
     // The tool's report names no call, so it says something only when there is one result that it can belong to.
     let outcome: Option<Outcome<'_>> = if results.len() == 1 { record.outcome.object() } else { None };
     let mut rest = Vec::new();
-    for block in results {
+    for (index, block) in results.iter().enumerate() {
         let call = call_of(block, record);
+        // One that names no call belongs to none, and not to another that has no id.
+        let call = call.unwrap_or_else(|| format!("{}/result-{index}", place.id).into());
         let (text, blocks) = answer(block.content);
         rest.extend(blocks);
         let is_error = block.is_error.flag() || is_error_block(block.content);
@@ -41,8 +43,8 @@ pub(crate) fn tell<'a>(
     Ok(rest)
 }
 
-fn call_of<'a>(block: &Block<'a>, record: &Record<'a>) -> Cow<'a, str> {
-    block.tool_use_id.filled().or_else(|| record.source_tool_use.filled()).unwrap_or_default()
+fn call_of<'a>(block: &Block<'a>, record: &Record<'a>) -> Option<Cow<'a, str>> {
+    block.tool_use_id.id().or_else(|| record.source_tool_use.id())
 }
 
 /// The API's own tools tell a failure by the kind of their only block.

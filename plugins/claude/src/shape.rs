@@ -31,6 +31,12 @@ impl<'a> Field<'a> {
         self.text().filter(|text| !text.is_empty())
     }
 
+    /// The text of an id: of a number as it is written; none is empty.
+    pub(crate) fn id(self) -> Option<Cow<'a, str>> {
+        let is_number = |json: &&str| json.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+        self.filled().or_else(|| self.json().filter(is_number).map(Into::into))
+    }
+
     /// Whether it is a literal `true`.
     pub(crate) fn flag(self) -> bool {
         self.json() == Some("true")
@@ -266,6 +272,16 @@ mod tests {
             assert_eq!(record.uuid.text().as_deref(), Some("u"), "{odd}");
             assert_eq!(record.is_meta.flag(), odd == "true", "{odd}");
             assert_eq!(record.timestamp_ms.count(), Some(12), "{odd}");
+        }
+    }
+
+    #[test]
+    fn an_id_may_be_a_number() {
+        let id = |json: &str| record(json).uuid.id().map(Cow::into_owned);
+        assert_eq!(id(r#"{"uuid":5}"#).as_deref(), Some("5"));
+        assert_eq!(id(r#"{"uuid":"5"}"#).as_deref(), Some("5"));
+        for odd in ["true", "[5]", "{}", "\"\"", "null"] {
+            assert_eq!(id(&format!(r#"{{"uuid":{odd}}}"#)), None, "{odd}");
         }
     }
 

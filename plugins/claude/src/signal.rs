@@ -58,9 +58,10 @@ pub(crate) fn of_assistant(record: &Record<'_>, message: &Message<'_>) -> Option
         return Some(Signal::ApiErrorFlag);
     }
     let model = message.model.text()?;
+    let model = model.trim();
     if model == PLACEHOLDER_MODEL {
         Some(Signal::PlaceholderModel)
-    } else if model.len() > 2 && model.starts_with('<') && model.ends_with('>') {
+    } else if model.starts_with('<') && model.ends_with('>') {
         Some(Signal::PlaceholderModelLikely)
     } else {
         None
@@ -88,6 +89,14 @@ mod tests {
     }
 
     #[test]
+    fn white_space_around_the_placeholder_hides_it_no_more() {
+        check(r#"{"message":{"model":"PLACEHOLDER "}}"#, Some(Signal::PlaceholderModel));
+        check(r#"{"message":{"model":"\tPLACEHOLDER\n"}}"#, Some(Signal::PlaceholderModel));
+        check(r#"{"message":{"model":" <offline> "}}"#, Some(Signal::PlaceholderModelLikely));
+        check(r#"{"message":{"model":" m-1 "}}"#, None);
+    }
+
+    #[test]
     fn the_api_error_flag_is_a_signal_whatever_the_model() {
         check(r#"{"isApiErrorMessage":true,"message":{"model":"m-1"}}"#, Some(Signal::ApiErrorFlag));
         check(r#"{"isApiErrorMessage":true,"message":{}}"#, Some(Signal::ApiErrorFlag));
@@ -97,7 +106,8 @@ mod tests {
     #[test]
     fn another_name_in_angle_brackets_is_likely_a_placeholder() {
         check(r#"{"message":{"model":"<offline>"}}"#, Some(Signal::PlaceholderModelLikely));
-        check(r#"{"message":{"model":"<>"}}"#, None);
+        check(r#"{"message":{"model":"<>"}}"#, Some(Signal::PlaceholderModelLikely));
+        check(r#"{"message":{"model":"<"}}"#, None);
         check(r#"{"message":{"model":"m<1>"}}"#, None);
     }
 

@@ -18,7 +18,7 @@ pub(crate) fn assistant(
     let signal = signal::of_assistant(record, message);
     // On a record that the harness wrote, a model's name is a leftover of the request that failed.
     let model = if signal.is_none() { message.model.filled() } else { None };
-    let content = Content::of(message.content, model.is_some());
+    let content = Content::of(message.content, &place.id, model.is_some());
     let (group, stop_reason) = (message.id.filled(), message.stop_reason.filled());
     let environment = Environment::of(record);
 
@@ -49,7 +49,7 @@ pub(crate) fn user(
     place: &Place<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<(), Stopped> {
-    let content = Content::of(message.content, false);
+    let content = Content::of(message.content, &place.id, false);
     let rest = results::tell(&content.results, record, place, sink)?;
     let is_results_only = !content.results.is_empty()
         && content.text.is_empty()
@@ -79,7 +79,7 @@ pub(crate) fn queued(
     place: &Place<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<(), Stopped> {
-    let content = Content::of(attachment.prompt, false);
+    let content = Content::of(attachment.prompt, &place.id, false);
     let environment = Environment::of(record);
     let mut turn = place.turn(Role::User);
     fill(&mut turn, &content, &environment, place);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[track_caller]
-fn edit(json: &str) -> Option<Edit> {
+pub(super) fn edit(json: &str) -> Option<Edit> {
     let outcome: Outcome<'_> = serde_json::from_str(json).expect("an outcome");
     Edit::of(&outcome, Some("/srv/demo"))
 }
@@ -14,11 +14,11 @@ fn check(json: &str, operation: &str, diff: Diff) {
     assert_eq!((&*edit.path, edit.operation, edit.diff), ("/p/a", operation, diff), "{json}");
 }
 
-fn placed_diff(hunks: &str) -> Diff {
+pub(super) fn placed_diff(hunks: &str) -> Diff {
     Diff::Placed(format!("--- a/p/a\n+++ b/p/a\n{hunks}"))
 }
 
-fn partial_diff(hunks: &str) -> Diff {
+pub(super) fn partial_diff(hunks: &str) -> Diff {
     Diff::Partial(format!("--- a/p/a\n+++ b/p/a\n{hunks}"))
 }
 
@@ -53,13 +53,13 @@ fn hunks_that_lost_their_tabs_are_not_believed_without_the_file() {
 }
 
 #[test]
-fn hunks_that_do_not_fit_the_recorded_file_are_still_the_diff() {
+fn the_place_of_hunks_beyond_the_recorded_file_is_not_known() {
     // Later versions record only the beginning of a long file.
     check(
         r#"{"filePath":"/p/a","oldString":"b","newString":"B","originalFile":"start","structuredPatch":[
             {"oldStart":90,"oldLines":1,"newStart":90,"newLines":1,"lines":["-b","+B"]}]}"#,
         "update",
-        placed_diff("@@ -90 +90 @@\n-b\n+B\n"),
+        partial_diff("@@ -90 +90 @@\n-b\n+B\n"),
     );
 }
 
@@ -112,6 +112,16 @@ fn a_created_file_is_added_as_a_whole() {
     );
     check(r#"{"filePath":"/p/a","content":"x\ny\n","structuredPatch":[]}"#, "add", diff());
     check(r#"{"type":"create","filePath":"/p/a","content":""}"#, "add", Diff::Unknown);
+}
+
+#[test]
+fn a_file_that_was_there_is_not_added() {
+    check(
+        r#"{"type":"create","filePath":"/p/a","content":"y\n","structuredPatch":[],"originalFile":"x\n"}"#,
+        "update",
+        placed_diff("@@ -1 +1 @@\n-x\n+y\n"),
+    );
+    check(r#"{"filePath":"/p/a","content":"x\n","structuredPatch":[7]}"#, "update", Diff::Unknown);
 }
 
 #[test]

@@ -158,9 +158,11 @@ fn system_notices_are_events_even_with_the_flag_of_an_error() {
     for subtype in ["api_error", "informational", "local_command", "turn_duration"] {
         check(
             &format!(
-                r#"{{"type":"system","uuid":"u","subtype":"{subtype}","isApiErrorMessage":true,"content":"API Error"}}"#
+                r#"{{"type":"system","uuid":"u","parentUuid":null,"subtype":"{subtype}","isApiErrorMessage":true,"content":"API Error"}}"#
             ),
-            &[&format!(r#"event system u: {{"content":"API Error","isApiErrorMessage":true,"subtype":"{subtype}"}}"#)],
+            &[&format!(
+                r#"event system u: {{"content":"API Error","isApiErrorMessage":true,"parentUuid":null,"subtype":"{subtype}"}}"#
+            )],
         );
     }
 }

@@ -1,7 +1,10 @@
 //! What becomes of each kind of record, and of what is no record.
 
+use std::io::Read;
+
 use super::recorder::read;
 use super::{check, check_as};
+use crate::as_it_is;
 
 #[test]
 fn a_session_is_announced_with_its_base_as_soon_as_that_is_known() {
@@ -28,9 +31,14 @@ fn a_session_is_announced_with_its_base_as_soon_as_that_is_known() {
 #[test]
 fn a_log_without_a_record_of_claude_code_fails() {
     assert_eq!(read("s", b"\n \n"), ["session s", "failed: holds no records; name a Claude Code session file"]);
-    let told = read("s", b"{\"type\":\"session_meta\",\"payload\":{}}\n[1]\n");
     let failed = "failed: holds no record of Claude Code; name a session file of it, or another --provider";
-    assert_eq!(told.last().map(String::as_str), Some(failed));
+    for log in [
+        "{\"type\":\"session_meta\",\"payload\":{}}\n[1]\n",
+        r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","message":{"role":"user","parts":[{"text":"hi"}]}}"#,
+        r#"{"sessionId":"s","projectHash":"p"}"#,
+    ] {
+        assert_eq!(read("s", log.as_bytes()).last().map(String::as_str), Some(failed), "{log}");
+    }
 }
 
 #[test]
@@ -58,6 +66,24 @@ fn results_fold_into_their_calls_and_their_record_leads_on() {
     check(
         r#"{"type":"user","uuid":"u","parentUuid":"a","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"ok"},{"type":"tool_result","tool_use_id":"v","is_error":true}]}}"#,
         &["+ result t: ok", "+ result v ERROR: ", "folded id=u after=a: tool result"],
+    );
+}
+
+#[test]
+fn calls_and_results_without_an_id_are_not_taken_for_each_other() {
+    check(
+        r#"{"type":"assistant","uuid":"a","message":{"content":[{"type":"tool_use","name":"Bash","input":{}},{"type":"tool_use","id":5,"name":"Bash","input":{}}]}}
+{"type":"user","uuid":"u","message":{"content":[{"type":"tool_result","content":"x"},{"type":"tool_result","tool_use_id":{},"content":"y"},{"type":"tool_result","tool_use_id":5,"content":"z"}]}}
+{"type":"user","uuid":"v","sourceToolUseID":"t","message":{"content":[{"type":"tool_result","content":"x"}]}}"#,
+        &[
+            "assistant a call=a/0:Bash:4:{} call=5:Bash:4:{}: ",
+            "+ result u/result-0: x",
+            "+ result u/result-1: y",
+            "+ result 5: z",
+            "folded id=u: tool result",
+            "+ result t: x",
+            "folded id=v: tool result",
+        ],
     );
 }
 
@@ -223,7 +249,7 @@ fn records_on_one_line_are_told_in_their_places() {
 #[test]
 fn what_cannot_be_read_is_kept_and_reported() {
     check(
-        "{nonsense}\n[1]\n\0\0\0\n{\"type\":\"summary\"}",
+        "{nonsense}\n[1]\n\0\0\0\n{\"type\":\"summary\",\"summary\":\"x\"}",
         &[
             r#"event unreadable line-1 UNREADABLE: {"raw":"{nonsense}"}"#,
             "! unreadable-record 1@0+10: key must be a string at column 2",
@@ -231,7 +257,7 @@ fn what_cannot_be_read_is_kept_and_reported() {
             "! unreadable-record 2@11+3: expected an object",
             r#"event unreadable line-3 UNREADABLE: {"raw":"3 NUL bytes"}"#,
             "! unreadable-record 3@15+3: the line holds nothing but NUL bytes",
-            r#"event summary line-4: {"raw":{"type":"summary"}}"#,
+            r#"event summary line-4: {"raw":{"type":"summary","summary":"x"}}"#,
         ],
     );
 }
@@ -253,4 +279,16 @@ fn a_log_cut_after_any_byte_is_read_to_its_end() {
     for end in 0..=log.len() {
         read("s", &log[..end]);
     }
+}
+
+#[test]
+fn a_file_that_grows_while_it_is_read_is_read_to_where_it_ended() {
+    let path = std::env::temp_dir().join(format!("toolpath-provider-claude-grows-{}", std::process::id()));
+    std::fs::write(&path, "before").expect("a file");
+    let mut file = as_it_is(std::fs::File::open(&path).expect("the file")).expect("its length");
+    std::fs::write(&path, "before and after").expect("the file");
+    let mut text = String::new();
+    file.read_to_string(&mut text).expect("the file");
+    std::fs::remove_file(&path).expect("the file");
+    assert_eq!(text, "before");
 }
