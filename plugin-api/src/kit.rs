@@ -6,4 +6,5 @@ pub mod category;
 pub mod diff;
 pub mod json;
 pub mod lines;
+pub mod testing;
 pub mod time;
