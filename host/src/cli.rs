@@ -44,11 +44,45 @@ impl Cli {
 pub enum Command {
     /// Derive the document of a session
     Derive(Box<Derive>),
+    /// Show which plugins there are, where they are looked for, and what is wrong with them; none of them is run
+    Plugins {
+        /// What to show [default: list]
+        #[command(subcommand)]
+        command: Option<PluginsCommand>,
+        /// Write JSON
+        #[arg(long, global = true)]
+        json: bool,
+        /// Where plugins are.
+        #[command(flatten)]
+        plugins: PluginPlaces,
+    },
     /// Check documents against the format's schemas and rules
     Validate {
         /// Documents or streams to check, or `-` for standard input
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
+    },
+}
+
+/// What to show of the plugins.
+#[derive(Clone, Debug, Subcommand)]
+pub enum PluginsCommand {
+    /// A line for each plugin: name, provider id, version, ABI, state, file
+    List,
+    /// Everything that is known of the plugin of provider NAME
+    Info {
+        /// Provider's name
+        name: String,
+    },
+    /// Each place that is searched, in order, and what was found there
+    Path,
+    /// Everything that is wrong, and how to mend it
+    Doctor,
+    /// Allow the plugin FILE: take it out of quarantine or, if it is not there, into the list of allowed plugins, which rules
+    /// from then on
+    Allow {
+        /// The plugin's file
+        file: PathBuf,
     },
 }
 
@@ -90,7 +124,7 @@ pub struct Derive {
     pub path_id: Option<String>,
     /// Where plugins are.
     #[command(flatten)]
-    pub plugins: Plugins,
+    pub plugins: PluginPlaces,
     /// Keep the plugin from the rest of the system this far, or fail [default: the strongest that this system has]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub isolation: Option<Isolation>,
@@ -112,11 +146,14 @@ pub enum Format {
 
 /// Where plugins are.
 #[derive(Args, Debug)]
-pub struct Plugins {
+pub struct PluginPlaces {
     /// Look in this plugin file first; may be given more than once
-    #[arg(long = "plugin", value_name = "FILE")]
+    #[arg(long = "plugin", value_name = "FILE", global = true)]
     pub files: Vec<PathBuf>,
     /// Look for plugins in folder DIR before all other places; may be given more than once
-    #[arg(long = "plugins", value_name = "DIR")]
+    #[arg(long = "plugins", value_name = "DIR", global = true)]
     pub folders: Vec<PathBuf>,
+    /// Use only plugins of the list of allowed ones (`toolpath-host plugins allow`), even where there is none
+    #[arg(long, global = true)]
+    pub locked: bool,
 }

@@ -29,7 +29,7 @@ pub enum Error {
         details: Option<String>,
     },
     /// A plugin broke the contract, or crashed.
-    #[error("{session}: the plugin `{plugin}` {offence}; report it to the plugin's author")]
+    #[error("{session}: the plugin `{plugin}` {offence}; {remedy}")]
     Plugin {
         /// The session it read.
         session: String,
@@ -37,7 +37,22 @@ pub enum Error {
         plugin: String,
         /// What it did.
         offence: String,
+        /// What ended its process, when it crashed: a signal (`SIGSEGV`), or `exit code N`.
+        crash: Option<String>,
+        /// What to do.
+        remedy: String,
     },
+    /// A list of plugins that the user keeps cannot be read or written.
+    #[error("`{}` {reason}", .file.display())]
+    Trust {
+        /// The list.
+        file: PathBuf,
+        /// What is wrong, and the remedy.
+        reason: String,
+    },
+    /// Something is wrong with the places of plugins, and it was said.
+    #[error("something is wrong with your plugins")]
+    Unwell,
     /// The isolation that was asked for cannot be had.
     #[error("this system has no isolation of the level `{level}`: {reason}; pass --isolation {strongest}")]
     NoIsolation {
@@ -88,6 +103,18 @@ pub enum Error {
 }
 
 impl Error {
+    /// What `plugin` did wrong while it read `session`.
+    pub fn offence(session: &str, plugin: &str, offence: impl Into<String>) -> Self {
+        let remedy = "report it to the plugin's author".to_owned();
+        Self::Plugin {
+            session: session.to_owned(),
+            plugin: plugin.to_owned(),
+            offence: offence.into(),
+            crash: None,
+            remedy,
+        }
+    }
+
     /// A temporary file that cannot be made or written; its own random name helps nobody.
     pub fn temporary(err: io::Error) -> Self {
         Self::Spool(plain(err))
@@ -96,7 +123,12 @@ impl Error {
     /// The exit code of a run that stopped so.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::NoPlugin { .. } | Self::BadPlugin { .. } | Self::Plugin { .. } | Self::NoIsolation { .. } => 3,
+            Self::NoPlugin { .. }
+            | Self::BadPlugin { .. }
+            | Self::Plugin { .. }
+            | Self::Trust { .. }
+            | Self::Unwell
+            | Self::NoIsolation { .. } => 3,
             Self::Session { .. } | Self::Strict { .. } | Self::Output { .. } | Self::Spool(_) | Self::Invalid => 1,
             // Not a fault: `head` has seen enough.
             Self::ClosedPipe => 0,

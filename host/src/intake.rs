@@ -219,7 +219,7 @@ impl<'r> Reading<'r> {
     }
 
     fn offence(&self, offence: &str) -> Error {
-        Error::Plugin { session: self.name.to_owned(), plugin: self.plugin.to_owned(), offence: offence.to_owned() }
+        Error::offence(self.name, self.plugin, offence)
     }
 
     /// Runs one call on the deriver; the first failure is kept, and every call after it is answered with stop.

@@ -9,7 +9,8 @@
 //! 5. [`document`]: head, steps, tail; or [`stream`], a line a step; or [`view`], the conversation in wire form. To
 //!    [`output`], whole or not at all.
 //!
-//! Plugins run in a [`worker`], which tells its host what it reads in [`frame`]s. [`extract`] reads a document back, [`validate`] checks one. [`run`] ties them together for [`cli`]; [`report`] and [`error`] are what the user is told. Of the providers
+//! Plugins run in a [`worker`], which tells its host what it reads in [`frame`]s. [`extract`] reads a document back, [`validate`] checks one. [`run`] ties
+//! them together for [`cli`]; [`inventory`] shows which plugins there are; [`report`] and [`error`] are what the user is told. Of the providers
 //! themselves nothing here knows anything: what is specific to one is told by its plugin.
 
 pub mod cli;
@@ -20,6 +21,7 @@ pub mod error;
 pub mod extract;
 pub mod frame;
 pub mod intake;
+pub mod inventory;
 pub mod json;
 pub mod output;
 pub mod plugin;

@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     let cli = Cli::read(std::env::args_os());
     let verbose = match &cli.command {
         Command::Derive(args) => args.verbose,
-        Command::Validate { .. } => false,
+        Command::Plugins { .. } | Command::Validate { .. } => false,
     };
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,

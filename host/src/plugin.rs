@@ -6,3 +6,5 @@ pub mod feed;
 pub mod inspect;
 pub mod locate;
 pub mod open;
+pub mod survey;
+pub mod trust;

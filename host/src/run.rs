@@ -9,13 +9,14 @@ use crate::error::Error;
 use crate::intake::{Conversation, Ended, Intake, Reading};
 use crate::output::Output;
 use crate::plugin::locate::{Located, Places, Surroundings, locate};
+use crate::plugin::trust::Trust;
 use crate::plugin::{feed, open};
 use crate::report::{Report, one_line};
 use crate::source::Source;
 use crate::stream::Stream;
 use crate::worker::Isolation;
 use crate::worker::supervise::{self, Job};
-use crate::{validate, view};
+use crate::{inventory, validate, view};
 
 /// Runs what the command line asks for.
 ///
@@ -23,6 +24,7 @@ use crate::{validate, view};
 pub fn run(cli: Cli) -> Result<(), Error> {
     match cli.command {
         Command::Derive(args) => derive(&args),
+        Command::Plugins { command, json, plugins } => inventory::run(command, json, plugins),
         Command::Validate { files } if validate::run(&files) => Ok(()),
         Command::Validate { .. } => Err(Error::Invalid),
     }
@@ -30,7 +32,7 @@ pub fn run(cli: Cli) -> Result<(), Error> {
 
 /// Says why a run stopped, on standard error. `verbose` adds what only a developer wants to read.
 pub fn explain(error: &Error, verbose: bool) {
-    if matches!(error, Error::ClosedPipe | Error::Invalid) {
+    if matches!(error, Error::ClosedPipe | Error::Invalid | Error::Unwell) {
         return;
     }
     let mut message = format!("error: {}\n", one_line(&error.to_string()));
@@ -43,15 +45,7 @@ pub fn explain(error: &Error, verbose: bool) {
 }
 
 fn derive(args: &Derive) -> Result<(), Error> {
-    let places = Places::new(args.plugins.files.clone(), args.plugins.folders.clone(), &Surroundings::here());
-    for refused in &places.refused {
-        say(refused);
-    }
-    let located = locate(&args.provider, &places)?;
-    if args.verbose {
-        let manifest = &located.inspected.manifest;
-        say(&format!("plugin `{}` {} from `{}`", manifest.name, manifest.version, located.file.display()));
-    }
+    let located = plugin(args)?;
     let source = Source::open(&args.session)?;
     let mut output = Output::open(args.output.as_deref(), source.original())?;
     let isolation = isolation(args)?;
@@ -90,6 +84,23 @@ fn derive(args: &Derive) -> Result<(), Error> {
     output.finish()
 }
 
+/// The plugin of the provider that was asked for.
+fn plugin(args: &Derive) -> Result<Located, Error> {
+    let places = Places::new(args.plugins.files.clone(), args.plugins.folders.clone(), &Surroundings::here());
+    for refused in &places.refused {
+        say(refused);
+    }
+    let (located, shadowed) = locate(&args.provider, &places, &Trust::of_user(args.plugins.locked)?)?;
+    if args.verbose {
+        let manifest = &located.inspected.manifest;
+        say(&format!("plugin `{}` {} from `{}`", manifest.name, manifest.version, located.file.display()));
+        for file in shadowed {
+            say(&format!("plugin `{}` is shadowed by it", file.display()));
+        }
+    }
+    Ok(located)
+}
+
 /// The level that was asked for, or the strongest there is; never silently a lower one.
 fn isolation(args: &Derive) -> Result<Isolation, Error> {
     let (strongest, reason) = Isolation::strongest();
@@ -110,6 +121,23 @@ fn read(plugin: &Located, source: &Source, isolation: Isolation, intake: &mut dy
         return Ok(feed::read(open::open(plugin)?, &source.session(), intake));
     }
     supervise::read(Job { plugin, session: source.session(), isolation }, intake)
+        .map_err(|error| quarantine(error, plugin))
+}
+
+/// Keeps a plugin that crashed from being used again, and says so.
+fn quarantine(mut error: Error, plugin: &Located) -> Error {
+    if let Error::Plugin { session, crash: Some(signal), remedy, .. } = &mut error {
+        match Trust::quarantine(&plugin.file, &plugin.inspected, session, signal) {
+            Ok(()) => {
+                *remedy = format!(
+                    "it is in quarantine now; report it to the plugin's author, or run `toolpath-host plugins allow {}`",
+                    plugin.file.display()
+                );
+            }
+            Err(err) => say(&format!("the plugin is not in quarantine: {err}")),
+        }
+    }
+    error
 }
 
 fn check_strict(args: &Derive, name: &str, conversation: &Conversation) -> Result<(), Error> {

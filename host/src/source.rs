@@ -2,13 +2,16 @@
 //!
 //! A plugin opens a path, and may read it more than once or from its end. What is no file or folder (standard input, a
 //! pipe from a shell's process substitution) is therefore copied to a temporary file first. The copy's name means
-//! nothing, and the plugin is told so.
+//! nothing, and the plugin is told so. A database whose newest rows are in a write-ahead log is copied, too, where reading it in place
+//! would mean writing beside it.
+
+mod database;
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
 use crate::error::Error;
 use crate::plugin::feed::Session;
@@ -25,7 +28,14 @@ pub struct Source {
     /// The path says nothing about the session.
     is_copy: bool,
     /// Keeps a copy until it was read.
-    _copy: Option<NamedTempFile>,
+    _copy: Option<Copy>,
+}
+
+/// What is removed when it was read.
+#[derive(Debug)]
+enum Copy {
+    File { _file: NamedTempFile },
+    Folder { _folder: TempDir },
 }
 
 impl Source {
@@ -65,6 +75,10 @@ impl Source {
         if metadata.len() == 0 {
             return refuse("is empty; there is no session in it");
         }
+        if let Some((folder, path)) = database::private_copy(session).map_err(|refusal| refusal.of(&name))? {
+            let copy = Some(Copy::Folder { _folder: folder });
+            return Ok(Self { name, path, original, is_copy: false, _copy: copy });
+        }
         Ok(Self { name, path: session.to_owned(), original, is_copy: false, _copy: None })
     }
 
@@ -95,7 +109,8 @@ impl Source {
         if copied == 0 {
             return Err(Error::Session { name, reason: "is empty; there is no session in it".to_owned() });
         }
-        Ok(Self { name, original, path: copy.path().to_owned(), is_copy: true, _copy: Some(copy) })
+        let path = copy.path().to_owned();
+        Ok(Self { name, original, path, is_copy: true, _copy: Some(Copy::File { _file: copy }) })
     }
 }
 

@@ -5,6 +5,7 @@
 //! not what a test expects, everything about it is printed: command, exit code, both outputs, the files.
 
 pub mod differences;
+pub mod outside;
 pub mod rules;
 
 use std::collections::BTreeMap;
@@ -67,8 +68,13 @@ fn artifacts(args: &[&str]) -> BTreeMap<String, PathBuf> {
         .output()
         .expect("cargo runs");
     assert!(output.status.success(), "cargo {args:?} failed");
+    read_artifacts(output.stdout)
+}
+
+/// The same, from what cargo wrote.
+pub(crate) fn read_artifacts(messages: Vec<u8>) -> BTreeMap<String, PathBuf> {
     let mut files = BTreeMap::new();
-    for line in String::from_utf8(output.stdout).expect("cargo writes text").lines() {
+    for line in String::from_utf8(messages).expect("cargo writes text").lines() {
         let message: Value = serde_json::from_str(line).expect("cargo writes JSON");
         let Some(name) = message["target"]["name"].as_str() else { continue };
         let built = message["filenames"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -84,6 +90,7 @@ fn artifacts(args: &[&str]) -> BTreeMap<String, PathBuf> {
 #[derive(Debug)]
 pub struct Scratch {
     folder: TempDir,
+    config: TempDir,
 }
 
 impl Default for Scratch {
@@ -106,12 +113,17 @@ impl Scratch {
     pub fn without_plugins() -> Self {
         let folder = TempDir::new().expect("a temporary folder");
         fs::create_dir(folder.path().join("plugins")).expect("an empty folder");
-        Self { folder }
+        Self { folder, config: TempDir::new().expect("a temporary folder") }
     }
 
     /// Where a file of that name lies.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// Where a file of the user's configuration lies, outside of the folder.
+    pub fn config(&self, name: &str) -> PathBuf {
+        self.config.path().join("toolpath-host").join(name)
     }
 
     /// Copies a plugin into the plugins folder.
@@ -163,6 +175,7 @@ impl Scratch {
             .current_dir(self.folder.path())
             .env_remove("TOOLPATH_PLUGIN_PATH")
             .env("XDG_DATA_HOME", self.path("data"))
+            .env("XDG_CONFIG_HOME", self.config.path())
             .env("HOME", self.folder.path())
             .stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())

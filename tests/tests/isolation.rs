@@ -42,6 +42,30 @@ fn offends(levels: &[&str], offence: &str, sentence: &str) {
     fails_at(levels, offence, 3, &format!("the plugin `misbehaving` {sentence}; report it to the plugin's author"));
 }
 
+/// Expects that the offence ends the plugin's process, that the plugin is in quarantine then, and that no document appears.
+#[track_caller]
+fn crashes(levels: &[&str], offence: &str, sentence: &str, signal: &str) {
+    for level in levels {
+        let scratch = scratch(offence);
+        let file = format!("plugins/{}", built().misbehaving.file_name().expect("a file").display());
+        let message = format!(
+            "s.txt: the plugin `misbehaving` {sentence}; it is in quarantine now; report it to the plugin's author, \
+             or run `toolpath-host plugins allow {file}`"
+        );
+        let first = run(&scratch, level);
+        first.fails(3, &message);
+        assert_eq!(first.files(), ["plugins", "s.txt"], "{offence} at {level}");
+        let again = run(&scratch, level);
+        again.exits(3);
+        let reason = format!("error: plugin `{file}`: is in quarantine since it crashed on ");
+        assert!(again.stderr().starts_with(&reason), "{again}");
+        let told = format!(" ({signal}, reading `s.txt`); to use it again, run `toolpath-host plugins allow {file}`\n");
+        assert!(again.stderr().ends_with(&told), "{again}");
+        scratch.host(["plugins", "allow", &file]).exits(0);
+        run(&scratch, level).fails(3, &message);
+    }
+}
+
 /// What the plugin tells in its last turn.
 #[track_caller]
 fn tells(session: &str, level: &str) -> String {
@@ -76,12 +100,12 @@ fn a_plugin_that_breaks_the_contract_is_named_at_every_level() {
 #[test]
 fn a_plugin_that_ends_its_process_is_named_and_leaves_no_document() {
     let levels = levels();
-    offends(&levels, "abort", "aborted, or asked for more than 2048 MiB of memory");
-    offends(&levels, "overflow", "aborted, or asked for more than 2048 MiB of memory");
-    offends(&levels, "allocate", "aborted, or asked for more than 2048 MiB of memory");
-    offends(&levels, "huge", "aborted, or asked for more than 2048 MiB of memory");
-    offends(&levels, "null", "crashed by touching memory that is not its own");
-    offends(&levels, "exit", "left its process with exit code 0 before it was done");
+    crashes(&levels, "abort", "aborted, or asked for more than 2048 MiB of memory", "SIGABRT");
+    crashes(&levels, "overflow", "aborted, or asked for more than 2048 MiB of memory", "SIGABRT");
+    crashes(&levels, "allocate", "aborted, or asked for more than 2048 MiB of memory", "SIGABRT");
+    crashes(&levels, "huge", "aborted, or asked for more than 2048 MiB of memory", "SIGABRT");
+    crashes(&levels, "null", "crashed by touching memory that is not its own", "SIGSEGV");
+    crashes(&levels, "exit", "left its process with exit code 0 before it was done", "exit code 0");
     offends(&levels, "not-utf8", "wrote a text that is no UTF-8 to the host");
     offends(&levels, "stdout", "wrote a frame that is longer than any may be to the host");
 }

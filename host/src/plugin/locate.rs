@@ -9,7 +9,9 @@ use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::plugin::inspect::{Inspected, inspect};
+use crate::plugin::inspect::Inspected;
+use crate::plugin::survey::{Absent, State, Survey};
+use crate::plugin::trust::Trust;
 
 /// Names a folder list of plugins, as the system's `PATH` does for programs.
 pub const PATH_VARIABLE: &str = "TOOLPATH_PLUGIN_PATH";
@@ -31,8 +33,47 @@ pub struct Places {
 pub struct Folder {
     /// The folder.
     pub path: PathBuf,
-    /// The user named it on the command line, so that it has to exist.
-    pub is_named: bool,
+    /// Why it is searched.
+    pub why: Why,
+}
+
+/// Why a place is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// A file that the command line names.
+    File,
+    /// A folder that the command line names, so that it has to exist.
+    Flag,
+    /// [`PATH_VARIABLE`] names it.
+    Variable,
+    /// The user's data folder.
+    UserData,
+    /// The folder for libraries of the place where the host is installed.
+    Prefix,
+    /// The folder beside the executable.
+    Beside,
+    /// The executable's own folder.
+    Executable,
+}
+
+impl Why {
+    /// Whether the user asked for the place, rather than that it is searched anyway.
+    pub fn is_chosen(self) -> bool {
+        matches!(self, Self::File | Self::Flag | Self::Variable)
+    }
+
+    /// The reason in a few words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::File => "named by --plugin",
+            Self::Flag => "named by --plugins",
+            Self::Variable => "named by TOOLPATH_PLUGIN_PATH",
+            Self::UserData => "your data folder",
+            Self::Prefix => "where the host is installed",
+            Self::Beside => "beside the executable",
+            Self::Executable => "the executable's own folder",
+        }
+    }
 }
 
 /// What the environment says about where plugins are.
@@ -61,10 +102,10 @@ impl Places {
     /// The places to search, given what the command line names.
     pub fn new(files: Vec<PathBuf>, folders: Vec<PathBuf>, around: &Surroundings) -> Self {
         let mut places = Self { files, ..Self::default() };
-        places.folders.extend(folders.into_iter().map(|path| Folder { path, is_named: true }));
+        places.folders.extend(folders.into_iter().map(|path| Folder { path, why: Why::Flag }));
         for entry in around.plugin_path.iter().flat_map(std::env::split_paths) {
             if entry.is_absolute() {
-                places.add(entry);
+                places.add(entry, Why::Variable);
             } else if !entry.as_os_str().is_empty() {
                 places.refused.push(format!(
                     "{PATH_VARIABLE}: `{}` is not searched because it is relative; write it from the root on",
@@ -73,21 +114,21 @@ impl Places {
             }
         }
         if let Some(data) = &around.data_folder {
-            places.add(data.join("toolpath-host").join("plugins"));
+            places.add(data.join("toolpath-host").join("plugins"), Why::UserData);
         }
         if let Some(folder) = around.executable.as_deref().and_then(Path::parent) {
             if let (Some("bin"), Some(prefix)) = (folder.file_name().and_then(|name| name.to_str()), folder.parent()) {
-                places.add(prefix.join("lib").join("toolpath-host").join("plugins"));
+                places.add(prefix.join("lib").join("toolpath-host").join("plugins"), Why::Prefix);
             }
-            places.add(folder.join("plugins"));
-            places.add(folder.to_owned());
+            places.add(folder.join("plugins"), Why::Beside);
+            places.add(folder.to_owned(), Why::Executable);
         }
         places
     }
 
-    fn add(&mut self, path: PathBuf) {
+    fn add(&mut self, path: PathBuf, why: Why) {
         if self.folders.iter().all(|folder| folder.path != path) {
-            self.folders.push(Folder { path, is_named: false });
+            self.folders.push(Folder { path, why });
         }
     }
 }
@@ -101,62 +142,50 @@ pub struct Located {
     pub inspected: Inspected,
 }
 
-/// Finds the plugin for provider `name`.
-pub fn locate(name: &str, places: &Places) -> Result<Located, Error> {
-    let mut seen = BTreeSet::new();
-    for file in &places.files {
-        let inspected =
-            inspect(file).map_err(|reason| Error::BadPlugin { file: file.clone(), reason, details: None })?;
-        if inspected.manifest.name == name {
-            return Ok(Located { file: file.clone(), inspected });
-        }
-        seen.insert(inspected.manifest.name);
-    }
-    for folder in &places.folders {
-        let files = match library_files(&folder.path) {
-            Ok(files) => files,
-            Err(err) if folder.is_named => {
-                let reason = format!("cannot be searched for plugins: {err}; name an existing folder");
-                return Err(Error::BadPlugin { file: folder.path.clone(), reason, details: None });
-            }
-            Err(_) => continue,
-        };
-        let mut found: Vec<Located> = Vec::new();
-        for file in files {
-            match inspect(&file) {
-                Ok(inspected) if inspected.manifest.name == name => found.push(Located { file, inspected }),
-                Ok(inspected) => drop(seen.insert(inspected.manifest.name)),
-                // One that bears the name asked for is the one the user means, and its fault is the answer.
-                Err(reason) if name_in(&file).as_deref() == Some(name) => {
-                    return Err(Error::BadPlugin { file, reason, details: None });
+/// Finds the plugin for provider `name`, and the files that it shadows.
+pub fn locate(name: &str, places: &Places, trust: &Trust) -> Result<(Located, Vec<PathBuf>), Error> {
+    let bad = |file: &Path, reason: String| Error::BadPlugin { file: file.to_owned(), reason, details: None };
+    let survey = Survey::new(places, trust)?;
+    for place in &survey.places {
+        match (&place.found, place.why) {
+            // What the user names has to be there, and whole.
+            (Ok(found), Why::File) => {
+                if let Some(State::Refused(reason)) = found.first().map(|candidate| &candidate.state) {
+                    return Err(bad(&place.path, reason.clone()));
                 }
-                Err(_) => {}
             }
-        }
-        if let [_, second, ..] = found.as_slice() {
-            let reason = format!("says that it is `{name}`, and so does another beside it; remove one of the two");
-            return Err(Error::BadPlugin { file: second.file.clone(), reason, details: None });
-        }
-        if let Some(found) = found.pop() {
-            return Ok(found);
+            (Err(absent), Why::Flag) => {
+                let why = match absent {
+                    Absent::NotThere => "there is no such folder",
+                    Absent::Failed(why) => why,
+                };
+                let reason = format!("cannot be searched for plugins: {why}; name an existing folder");
+                return Err(bad(&place.path, reason));
+            }
+            _ => {}
         }
     }
-    Err(not_found(name, places, &seen))
+    let Some(candidate) = survey.named(name) else { return Err(not_found(name, &survey)) };
+    let located = match (&candidate.inspected, candidate.state.reason()) {
+        (Some(inspected), None) => Located { file: candidate.file.clone(), inspected: inspected.clone() },
+        // One that bears the name asked for is the one the user means, and its fault is the answer.
+        (_, reason) => return Err(bad(&candidate.file, reason.unwrap_or_default())),
+    };
+    let is_shadowed = |state: &State| matches!(state, State::Shadowed { by } if *by == located.file);
+    let shadowed = survey.candidates().filter(|other| is_shadowed(&other.state)).map(|other| other.file.clone());
+    let shadowed = shadowed.collect();
+    Ok((located, shadowed))
 }
 
-fn not_found(name: &str, places: &Places, seen: &BTreeSet<String>) -> Error {
+/// No plugin bears the name: says where it would have been found, and what there is.
+pub fn not_found(name: &str, survey: &Survey) -> Error {
     let list = |items: Vec<String>| items.into_iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(", ");
-    let mut looked = list(
-        places
-            .files
-            .iter()
-            .chain(places.folders.iter().map(|folder| &folder.path))
-            .map(|path| path.display().to_string())
-            .collect(),
-    );
+    let mut looked = list(survey.places.iter().map(|place| place.path.display().to_string()).collect());
     looked = if looked.is_empty() { "there is nowhere to look".to_owned() } else { format!("looked in {looked}") };
+    let seen: BTreeSet<String> =
+        survey.candidates().filter_map(|found| Some(found.inspected.as_ref()?.manifest.name.clone())).collect();
     if !seen.is_empty() {
-        looked.push_str(&format!(" and found {}", list(seen.iter().cloned().collect())));
+        looked.push_str(&format!(" and found {}", list(seen.into_iter().collect())));
     }
     let remedy = format!("put {DLL_PREFIX}{STEM}{name}{DLL_SUFFIX} in one of these, or pass --plugins DIR");
     Error::NoPlugin { name: name.to_owned(), looked, remedy }
@@ -176,7 +205,7 @@ pub fn library_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 }
 
 /// The provider that a file is named for.
-fn name_in(file: &Path) -> Option<String> {
+pub(crate) fn name_in(file: &Path) -> Option<String> {
     let name = file.file_name()?.to_str()?.strip_prefix(DLL_PREFIX)?.strip_suffix(DLL_SUFFIX)?.strip_prefix(STEM)?;
     // Crates write `_` where names may have `-`.
     (!name.is_empty()).then(|| name.to_owned())

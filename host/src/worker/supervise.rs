@@ -48,7 +48,14 @@ pub fn read(job: Job<'_>, intake: &mut dyn Intake) -> Result<Ended, Error> {
         Ok(Heard::Refused((reason, details))) => {
             Err(Error::BadPlugin { file: job.plugin.file.clone(), reason: one_line(&reason), details })
         }
-        Err(Silence::Closed) => Err(offence(&job, &last_words(status.as_ref(), seconds))),
+        Err(Silence::Closed) => {
+            let (words, signal) = last_words(status.as_ref(), seconds);
+            let mut error = offence(&job, &words);
+            if let Error::Plugin { crash, .. } = &mut error {
+                *crash = signal;
+            }
+            Err(error)
+        }
         Err(Silence::TooLong) => {
             Err(offence(&job, &format!("did nothing for {} seconds and was stopped", PATIENCE.as_secs())))
         }
@@ -72,8 +79,7 @@ fn end(child: &mut Child, is_ending: bool) -> Option<ExitStatus> {
 }
 
 fn offence(job: &Job<'_>, offence: &str) -> Error {
-    let plugin = job.plugin.inspected.manifest.name.clone();
-    Error::Plugin { session: job.session.name.to_owned(), plugin, offence: offence.to_owned() }
+    Error::offence(job.session.name, &job.plugin.inspected.manifest.name, offence)
 }
 
 struct Worker {
@@ -229,32 +235,39 @@ impl Pipe {
     }
 }
 
-/// What the end of a process says about why it ended.
-fn last_words(status: Option<&ExitStatus>, cpu_seconds: u64) -> String {
-    let Some(status) = status else { return "closed the pipe to the host and went on".to_owned() };
+/// What the end of a process says about why it ended and, when it crashed, what ended it.
+fn last_words(status: Option<&ExitStatus>, cpu_seconds: u64) -> (String, Option<String>) {
+    let Some(status) = status else { return ("closed the pipe to the host and went on".to_owned(), None) };
     #[cfg(unix)]
     {
+        use rustix::process::Signal;
         use std::os::unix::process::ExitStatusExt;
-        if let Some(signal) = status.signal() {
-            let signal = rustix::process::Signal::from_named_raw(signal);
-            return match signal {
-                Some(rustix::process::Signal::SEGV | rustix::process::Signal::BUS) => {
-                    "crashed by touching memory that is not its own".to_owned()
+        if let Some(number) = status.signal() {
+            let (words, name) = match Signal::from_named_raw(number) {
+                Some(Signal::XCPU | Signal::KILL) => {
+                    return (format!("was stopped after {cpu_seconds} seconds of processor time"), None);
                 }
-                Some(rustix::process::Signal::ABORT) => {
-                    format!("aborted, or asked for more than {} MiB of memory", MEMORY >> 20)
+                Some(Signal::XFSZ) => return ("was stopped when it wrote to a file".to_owned(), None),
+                Some(Signal::SEGV) => ("crashed by touching memory that is not its own", "SIGSEGV"),
+                Some(Signal::BUS) => ("crashed by touching memory that is not its own", "SIGBUS"),
+                Some(Signal::ILL) => ("crashed at an instruction that this machine does not have", "SIGILL"),
+                Some(Signal::FPE) => ("crashed by dividing by zero", "SIGFPE"),
+                Some(Signal::SYS) => ("crashed by a call that is forbidden to it", "SIGSYS"),
+                Some(Signal::ABORT) => {
+                    let words = format!("aborted, or asked for more than {} MiB of memory", MEMORY >> 20);
+                    return (words, Some("SIGABRT".to_owned()));
                 }
-                Some(rustix::process::Signal::XCPU | rustix::process::Signal::KILL) => {
-                    format!("was stopped after {cpu_seconds} seconds of processor time")
-                }
-                Some(rustix::process::Signal::XFSZ) => "was stopped when it wrote to a file".to_owned(),
-                other => format!("was ended by the signal {other:?}"),
+                _ => return (format!("was ended by the signal {number}"), Some(format!("signal {number}"))),
             };
+            return (words.to_owned(), Some(name.to_owned()));
         }
     }
     let _ = cpu_seconds;
     match status.code() {
-        Some(code) => format!("left its process with exit code {code} before it was done"),
-        None => "ended before it was done".to_owned(),
+        Some(code) => {
+            let ending = format!("exit code {code}");
+            (format!("left its process with {ending} before it was done"), Some(ending))
+        }
+        None => ("ended before it was done".to_owned(), None),
     }
 }
