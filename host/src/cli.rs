@@ -22,6 +22,18 @@ pub struct Cli {
     pub command: Command,
 }
 
+impl Command {
+    /// Whether the user wants to be told more.
+    pub fn is_verbose(&self) -> bool {
+        match self {
+            Self::Derive(args) => args.reading.verbose,
+            Self::Sessions(args) => args.reading.verbose,
+            Self::Audit(args) => args.reading.verbose,
+            Self::Plugins { .. } | Self::Validate { .. } => false,
+        }
+    }
+}
+
 impl Cli {
     /// Reads a command line; what does not begin with a command is the short form of `derive`.
     ///
@@ -42,8 +54,12 @@ impl Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Derive the document of a session
+    /// Derive the document of a session, or of each of several
     Derive(Box<Derive>),
+    /// List the sessions that a harness keeps on this machine, newest first
+    Sessions(Sessions),
+    /// Say in numbers who did what, and show every turn that the harness wrote itself
+    Audit(Audit),
     /// Show which plugins there are, where they are looked for, and what is wrong with them; none of them is run
     Plugins {
         /// What to show [default: list]
@@ -86,17 +102,78 @@ pub enum PluginsCommand {
     },
 }
 
+/// Which plugin reads, and where.
+#[derive(Args, Debug)]
+pub struct Reading {
+    /// Read through the plugin of provider NAME; `auto` asks every plugin whether it knows the session
+    #[arg(long, value_name = "NAME")]
+    pub provider: String,
+    /// Look for sessions in DIR instead of where the harness keeps them; may be given more than once
+    #[arg(long = "root", value_name = "DIR")]
+    pub roots: Vec<PathBuf>,
+    /// Where plugins are.
+    #[command(flatten)]
+    pub plugins: PluginPlaces,
+    /// Keep the plugin from the rest of the system this far, or fail [default: the strongest that this system has]
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub isolation: Option<Isolation>,
+    /// Tell on standard error which plugin reads, and of each turn that the harness wrote
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// Which sessions.
+#[derive(Args, Debug)]
+pub struct Chosen {
+    /// Sessions to read: a file or folder of the harness, `PATH#ID` in a store of several, `-` for standard input, or the id
+    /// of a session that `sessions` lists, or its unique beginning
+    #[arg(value_name = "SESSION", required_unless_present = "project")]
+    pub sessions: Vec<PathBuf>,
+    /// All sessions of the project directory DIR, as the harness recorded it
+    #[arg(long, value_name = "DIR")]
+    pub project: Option<PathBuf>,
+}
+
+/// How to list sessions.
+#[derive(Args, Debug)]
+pub struct Sessions {
+    /// Which plugin reads, and where.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Only those of the project directory DIR, as the harness recorded it
+    #[arg(long, value_name = "DIR")]
+    pub project: Option<PathBuf>,
+    /// Write JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How to audit sessions.
+#[derive(Args, Debug)]
+pub struct Audit {
+    /// Which plugin reads, and where.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Which sessions.
+    #[command(flatten)]
+    pub chosen: Chosen,
+    /// Write JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// How to derive the document of a session.
 #[derive(Args, Debug)]
 pub struct Derive {
-    /// Read through the plugin of provider NAME
-    #[arg(long, value_name = "NAME")]
-    pub provider: String,
-    /// Session to read: a file or folder of the harness, or `-` for standard input
-    #[arg(value_name = "SESSION")]
-    pub session: PathBuf,
-    /// Write the result to FILE instead of standard output; FILE is replaced when the result is complete
-    #[arg(short, long, value_name = "FILE")]
+    /// Which plugin reads, and where.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Which sessions.
+    #[command(flatten)]
+    pub chosen: Chosen,
+    /// Write the result to FILE instead of standard output, replaced when the result is complete; or to a file for each
+    /// session in the folder DIR
+    #[arg(short, long, value_name = "FILE|DIR")]
     pub output: Option<PathBuf>,
     /// Write the result in this form
     #[arg(long, value_enum, value_name = "FORM", default_value_t = Format::Document)]
@@ -122,15 +199,6 @@ pub struct Derive {
     /// Id of the path and its graph [default: made of the provider and the session's id]
     #[arg(long, value_name = "ID")]
     pub path_id: Option<String>,
-    /// Where plugins are.
-    #[command(flatten)]
-    pub plugins: PluginPlaces,
-    /// Keep the plugin from the rest of the system this far, or fail [default: the strongest that this system has]
-    #[arg(long, value_enum, value_name = "LEVEL")]
-    pub isolation: Option<Isolation>,
-    /// Tell on standard error which plugin reads, and of each turn that the harness wrote
-    #[arg(short, long)]
-    pub verbose: bool,
 }
 
 /// The form of the result.

@@ -15,6 +15,7 @@ mod ids;
 pub(crate) mod pieces;
 #[cfg(test)]
 mod properties;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod usage;
@@ -22,6 +23,7 @@ mod waiting;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -35,7 +37,9 @@ pub use change::Detail;
 use ids::{Fate, Ids, Line, Seq, Target};
 pub use pieces::Form;
 use pieces::{Pieces, PlacedEvent};
-use usage::{Groups, Said};
+pub use tally::{ModelTally, Tally, Tokens};
+pub use usage::{CountedElsewhere, Responses};
+use usage::{Groups, Said, Uncounted};
 use waiting::{Brought, CallResult, Held, Waiting};
 
 /// What became of a record.
@@ -61,6 +65,15 @@ pub struct Steps {
     pub(crate) actors: BTreeMap<String, ActorEntry>,
     /// The first working directory that a turn recorded.
     pub(crate) first_working_dir: Option<String>,
+    /// What was counted for each response, when that was asked for.
+    pub(crate) responses: Responses,
+}
+
+impl Steps {
+    /// How much there was of what, where only that was asked for.
+    pub fn tally(&self) -> &Tally {
+        self.pieces.tally()
+    }
 }
 
 /// A line of the conversation.
@@ -144,6 +157,21 @@ impl Deriver {
         }
     }
 
+    /// Notes what is counted for each response.
+    pub fn note_responses(&mut self) {
+        self.groups.note_responses();
+    }
+
+    /// Leaves out the usage of responses that another session counts.
+    pub fn leave_out(&mut self, elsewhere: Arc<CountedElsewhere>) {
+        self.groups.leave_out(elsewhere);
+    }
+
+    /// The id of the last step of a turn.
+    pub fn last_turn_id(&mut self) -> io::Result<Option<String>> {
+        self.last_turn.map(|seq| self.ids.name(seq)).transpose()
+    }
+
     /// Copies the pieces of a stream that may leave to `out`; says whether there were any.
     pub fn leave(&mut self, out: &mut dyn Write) -> io::Result<bool> {
         self.pieces.leave(out)
@@ -151,6 +179,10 @@ impl Deriver {
 
     /// What there is to say about the records so far; each is said once.
     pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
+        for Uncounted { response, session, origin } in self.groups.take_uncounted() {
+            let message = format!("the response `{response}` is counted in `{session}`, and not again here");
+            self.say(Severity::Info, "replayed-response", message, origin);
+        }
         std::mem::take(&mut self.diagnostics)
     }
 
@@ -216,6 +248,9 @@ impl Deriver {
             group: turn.group_id.as_deref(),
             usage: turn.token_usage.take(),
             is_snapshot: record.usage_is_snapshot,
+            id: &id,
+            timestamp: &turn.timestamp,
+            origin: record.origin,
         };
         let usage = self.groups.next(said);
         if let Some(last) = self.last_turn.replace(seq) {
@@ -333,7 +368,7 @@ impl Deriver {
     }
 
     /// Ends the path: what still waits has no result.
-    pub fn finish(mut self) -> io::Result<Steps> {
+    pub fn finish(mut self) -> io::Result<(Steps, Vec<Diagnostic>)> {
         let usage = self.groups.end();
         if let Some(last) = self.last_turn {
             self.bring(last, Brought::Usage(usage))?;
@@ -347,12 +382,15 @@ impl Deriver {
             Some(line) => self.tip_name(line)?,
             None => String::new(),
         };
-        Ok(Steps {
+        let diagnostics = self.take_diagnostics();
+        let steps = Steps {
             pieces: self.pieces,
             head,
             actors: self.actors.into_entries(),
             first_working_dir: self.first_working_dir,
-        })
+            responses: self.groups.take_responses(),
+        };
+        Ok((steps, diagnostics))
     }
 
     fn next_seq(&self) -> Seq {

@@ -98,7 +98,7 @@ impl<'a> Producer<'a> {
 fn write_compact(conversation: Conversation, choices: &Choices, out: &mut dyn Write) -> io::Result<()> {
     let source = conversation.source().map(str::to_owned);
     let Conversation { provider, facts, steps, .. } = conversation;
-    let Steps { mut pieces, head, actors, first_working_dir } = steps;
+    let Steps { mut pieces, head, actors, first_working_dir, .. } = steps;
     let id = path_id(choices, &facts, &provider);
     let base = base(choices, &facts, first_working_dir.as_deref());
 

@@ -50,9 +50,12 @@ pub enum Error {
         /// What is wrong, and the remedy.
         reason: String,
     },
-    /// Something is wrong with the places of plugins, and it was said.
-    #[error("something is wrong with your plugins")]
-    Unwell,
+    /// Something is wrong, and it was said.
+    #[error("something is wrong, and it was said")]
+    Said {
+        /// The exit code of it.
+        code: u8,
+    },
     /// The isolation that was asked for cannot be had.
     #[error("this system has no isolation of the level `{level}`: {reason}; pass --isolation {strongest}")]
     NoIsolation {
@@ -62,6 +65,12 @@ pub enum Error {
         strongest: Isolation,
         /// Why there is no more.
         reason: String,
+    },
+    /// Several sessions cannot go to one place.
+    #[error("{count} sessions need a folder for their results; pass -o DIR")]
+    Several {
+        /// How many.
+        count: usize,
     },
     /// The session cannot be derived.
     #[error("{name}: {reason}")]
@@ -127,9 +136,10 @@ impl Error {
             | Self::BadPlugin { .. }
             | Self::Plugin { .. }
             | Self::Trust { .. }
-            | Self::Unwell
             | Self::NoIsolation { .. } => 3,
             Self::Session { .. } | Self::Strict { .. } | Self::Output { .. } | Self::Spool(_) | Self::Invalid => 1,
+            Self::Several { .. } => 2,
+            Self::Said { code } => *code,
             // Not a fault: `head` has seen enough.
             Self::ClosedPipe => 0,
         }

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use crate::intake::Ended;
 use crate::json::Json;
 use crate::record::{
-    Branch, Diagnostic, Disposition, EventRecord, Origin, ResultRecord, SessionFacts, Severity, SkipRecord, TurnRecord,
+    Branch, Diagnostic, Disposition, EventRecord, Listed, Origin, ResultRecord, SessionFacts, Severity, SkipRecord,
+    TurnRecord,
 };
 use crate::turn::{
     DelegatedWork, Environment, FileMutation, Role, TokenUsage, ToolCategory, ToolInvocation, ToolResult, Turn,
@@ -40,6 +41,12 @@ pub enum Frame<'a> {
     Diagnostic(Diagnostic),
     /// The plugin opened, or why it did not: one sentence, and the rest of what there is to say.
     Opened(Result<(), (String, Option<String>)>),
+    /// One session of a listing.
+    Listed(Box<Listed>),
+    /// A sentence about a path, as bytes, that a listing came by; empty when it is about none.
+    Remark(Diagnostic, Vec<u8>),
+    /// How sure the plugin is that it reads what it was shown.
+    Detected(u32),
     /// How the reading ended; nothing follows.
     End(Ended),
 }
@@ -60,6 +67,9 @@ impl<'a> Frame<'a> {
                 None => Ok(()),
                 Some(refusal) => Err(refusal),
             }),
+            9 => Self::Listed(Box::new(Part::take(&mut from)?)),
+            10 => Self::Remark(Part::take(&mut from)?, Part::take(&mut from)?),
+            11 => Self::Detected(Part::take(&mut from)?),
             _ => return Err(Garbled("a frame of an unknown kind")),
         };
         if from.0.is_empty() { Ok(frame) } else { Err(Garbled("a frame that is longer than what it holds")) }
@@ -78,6 +88,12 @@ impl<'a> Frame<'a> {
             Self::Diagnostic(part) => part.put_as(6, to),
             Self::End(part) => part.put_as(7, to),
             Self::Opened(done) => done.clone().err().put_as(8, to),
+            Self::Listed(part) => part.put_as(9, to),
+            Self::Remark(part, path) => {
+                part.put(to);
+                path.put_as(10, to)
+            }
+            Self::Detected(part) => part.put_as(11, to),
         };
         // A longer frame is refused by its reader whatever its length says.
         let length = u32::try_from(to.len() - start - 4).unwrap_or(u32::MAX);
@@ -282,6 +298,7 @@ records! {
     }
     SkipRecord<'a> { disposition, id, parent_id, origin }
     Diagnostic { severity, code, message, origin }
+    Listed { id, path, project, title, started_at, last_activity, turns, bytes }
 }
 
 macro_rules! codes {
@@ -408,7 +425,10 @@ mod tests {
         let frames = [
             turn(),
             Frame::Session(Box::new(facts)),
-            Frame::Diagnostic(diagnostic),
+            Frame::Diagnostic(diagnostic.clone()),
+            Frame::Remark(diagnostic, b"/x".to_vec()),
+            Frame::Listed(Box::new(Listed { id: "s".to_owned(), turns: Some(3), ..Listed::default() })),
+            Frame::Detected(70),
             Frame::Skip(skip),
             Frame::Opened(Ok(())),
             Frame::Opened(Err(("no".to_owned(), Some("more".to_owned())))),

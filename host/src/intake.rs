@@ -4,7 +4,9 @@
 //! can. [`Reading`] is the one that derives: it keeps the order of calls, adds up the balance and holds the host's own
 //! failures, which never cross to the plugin.
 
-use crate::derive::{Became, Deriver, Detail, Form, Steps};
+use std::sync::Arc;
+
+use crate::derive::{Became, CountedElsewhere, Deriver, Detail, Form, Steps};
 use crate::error::Error;
 use crate::record::{Diagnostic, Disposition, EventRecord, Origin, ResultRecord, SessionFacts, SkipRecord, TurnRecord};
 use crate::report::Report;
@@ -64,6 +66,15 @@ pub struct Balance {
 }
 
 impl Balance {
+    /// Adds another session's.
+    pub fn add(&mut self, other: Self) {
+        self.turns += other.turns;
+        self.folded += other.folded;
+        self.events += other.events;
+        self.duplicates += other.duplicates;
+        self.unreadable += other.unreadable;
+    }
+
     /// All records.
     pub fn total(&self) -> u64 {
         self.turns + self.folded + self.events + self.duplicates + self.unreadable
@@ -73,8 +84,14 @@ impl Balance {
 /// A turn that the harness wrote itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HarnessTurn {
+    /// Its step.
+    pub step: String,
     /// Where it stands.
     pub origin: Origin,
+    /// Position in which the harness shows it.
+    pub role: String,
+    /// What it says, as far as a sentence can hold it.
+    pub text: String,
     /// The signal that gave it away; `None` when the plugin did not name it.
     pub signal: Option<String>,
 }
@@ -90,6 +107,8 @@ pub struct Conversation {
     pub steps: Steps,
     /// What became of its records.
     pub balance: Balance,
+    /// The turns that the harness wrote itself, where only sums were asked for.
+    pub harness_turns: Vec<HarnessTurn>,
 }
 
 /// Bytes that a session's id may have: it stands in every step.
@@ -126,12 +145,26 @@ pub struct Reading<'r> {
     form: Form,
     detail: Detail,
     stream: Option<Stream<'r>>,
+    set: Set,
+    harness_turns: Vec<HarnessTurn>,
     begun: Option<Begun>,
     balance: Balance,
     /// Where a record stands that repeats an earlier one: its parts repeat that one's parts.
     repeated: Option<Origin>,
     report: &'r mut Report,
     failed: Option<Error>,
+}
+
+/// How a session stands to others that are read with it.
+#[derive(Clone, Debug, Default)]
+pub enum Set {
+    /// There are none.
+    #[default]
+    Alone,
+    /// What it counts for each response is noted.
+    Noted,
+    /// The responses that others count are left out.
+    Without(Arc<CountedElsewhere>),
 }
 
 /// What exists once the session's ids are known.
@@ -158,6 +191,8 @@ impl<'r> Reading<'r> {
             form,
             detail,
             stream: None,
+            set: Set::Alone,
+            harness_turns: Vec::new(),
             begun: None,
             balance: Balance::default(),
             repeated: None,
@@ -169,6 +204,12 @@ impl<'r> Reading<'r> {
     /// What became of the records so far.
     pub fn balance(&self) -> Balance {
         self.balance
+    }
+
+    /// Reads it as one of several.
+    pub fn within(mut self, set: Set) -> Self {
+        self.set = set;
+        self
     }
 
     /// Lets the steps leave through `stream` as soon as they may.
@@ -214,8 +255,10 @@ impl<'r> Reading<'r> {
         }
         let Some(begun) = self.begun.take() else { return Err(self.offence("never told which session it read")) };
         let provider = begun.facts.provider_id.clone().unwrap_or_else(|| self.provider.clone());
-        let steps = begun.deriver.finish().map_err(Error::Spool)?;
-        Ok(Conversation { provider, facts: begun.facts, steps, balance: self.balance })
+        let (steps, diagnostics) = begun.deriver.finish().map_err(Error::Spool)?;
+        diagnostics.into_iter().for_each(|diagnostic| self.report.add(diagnostic));
+        let (balance, harness_turns) = (self.balance, self.harness_turns);
+        Ok(Conversation { provider, facts: begun.facts, steps, balance, harness_turns })
     }
 
     fn offence(&self, offence: &str) -> Error {
@@ -303,7 +346,12 @@ impl Intake for Reading<'_> {
             Some(begun) => begun.facts.learn(facts),
             None => {
                 let provider = facts.provider_id.as_deref().unwrap_or(&self.provider);
-                let deriver = Deriver::new(provider, &facts.id, self.form, self.detail);
+                let mut deriver = Deriver::new(provider, &facts.id, self.form, self.detail);
+                match &self.set {
+                    Set::Alone => {}
+                    Set::Noted => deriver.note_responses(),
+                    Set::Without(elsewhere) => deriver.leave_out(elsewhere.clone()),
+                }
                 self.begun = Some(Begun { facts, deriver });
             }
         }
@@ -312,12 +360,21 @@ impl Intake for Reading<'_> {
 
     fn turn(&mut self, record: TurnRecord<'_>) -> Flow {
         let (part, origin) = (record.part_of_record, record.origin);
-        let harness =
-            record.turn.harness_generated.then(|| HarnessTurn { origin: record.origin, signal: record.signal.clone() });
+        let harness = record.turn.harness_generated.then(|| HarnessTurn {
+            step: String::new(),
+            origin,
+            role: record.turn.role.word().to_owned(),
+            text: shortened(record.turn.text.to_string()),
+            signal: record.signal.clone(),
+        });
         let became = self.derive("turn", |deriver| deriver.turn(record));
         self.note(became, origin);
-        if let (Some(Became::Turn), Some(harness)) = (became, harness) {
+        if let (Some(Became::Turn), Some(mut harness)) = (became, harness) {
             self.report.harness_turn(&harness);
+            if self.form == Form::Tally {
+                harness.step = self.derive("turn", Deriver::last_turn_id).flatten().unwrap_or_default();
+                self.harness_turns.push(harness);
+            }
         }
         self.count(became, part)
     }

@@ -31,12 +31,13 @@ pub fn run(command: Option<PluginsCommand>, json: bool, plugins: PluginPlaces) -
         _ => {
             let (text, is_well) = doctor(&survey, &places, &trust, json);
             print(&text)?;
-            if is_well { Ok(()) } else { Err(Error::Unwell) }
+            if is_well { Ok(()) } else { Err(Error::Said { code: 3 }) }
         }
     }
 }
 
-fn print(text: &str) -> Result<(), Error> {
+/// Writes a result to standard output.
+pub fn print(text: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use toolpath_host::cli::{Cli, Command};
+use toolpath_host::cli::Cli;
 use toolpath_host::run::{explain, run};
 use toolpath_host::worker;
 
@@ -11,10 +11,7 @@ fn main() -> ExitCode {
         return worker::run();
     }
     let cli = Cli::read(std::env::args_os());
-    let verbose = match &cli.command {
-        Command::Derive(args) => args.verbose,
-        Command::Plugins { .. } | Command::Validate { .. } => false,
-    };
+    let verbose = cli.command.is_verbose();
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

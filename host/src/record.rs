@@ -181,7 +181,8 @@ pub struct SkipRecord<'a> {
 }
 
 /// Weight of a diagnostic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing.
     Info,
@@ -202,4 +203,25 @@ pub struct Diagnostic {
     pub message: String,
     /// What it is about.
     pub origin: Origin,
+}
+
+/// One session of a listing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// The harness's id.
+    pub id: String,
+    /// What to read, as the bytes of a path.
+    pub path: Vec<u8>,
+    /// Directory it worked in, as recorded.
+    pub project: Option<String>,
+    /// Title.
+    pub title: Option<String>,
+    /// Time of the first record.
+    pub started_at: Option<String>,
+    /// Time of the last record.
+    pub last_activity: Option<String>,
+    /// Turns, where they could be counted.
+    pub turns: Option<u64>,
+    /// Size in bytes.
+    pub bytes: u64,
 }

@@ -5,8 +5,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use serde::Serialize;
+
 use crate::intake::HarnessTurn;
-use crate::record::{Diagnostic, Origin};
+use crate::record::{Diagnostic, Origin, Severity};
 
 /// How many sentences of one code are told.
 const MOST: usize = 100;
@@ -16,16 +18,45 @@ const MOST: usize = 100;
 pub struct Report {
     /// Names of the session's files, in the order that origins count.
     files: Vec<String>,
-    lines: Vec<String>,
+    told: Vec<Told>,
     /// How often each code came up.
     counts: BTreeMap<String, usize>,
     verbose: bool,
 }
 
+/// A sentence, and where what it is about stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Told {
+    /// The file.
+    pub file: String,
+    /// Line or row, from 1; 0 when it has none.
+    pub line: u64,
+    /// Weight.
+    pub severity: Severity,
+    /// Stable code.
+    pub code: String,
+    /// The sentence.
+    pub message: String,
+}
+
+impl Told {
+    fn sentence(&self) -> String {
+        format!("{}: {}", place(&self.file, self.line), one_line(&self.message))
+    }
+}
+
+/// A file, and a line of it unless that is 0.
+pub fn place(file: &str, line: u64) -> String {
+    match line {
+        0 => one_line(file),
+        line => format!("{}:{line}", one_line(file)),
+    }
+}
+
 impl Report {
     /// A report about the session `name`; a verbose one tells of each harness-generated turn, too.
     pub fn new(name: &str, verbose: bool) -> Self {
-        Self { files: vec![name.to_owned()], lines: Vec::new(), counts: BTreeMap::new(), verbose }
+        Self { files: vec![name.to_owned()], told: Vec::new(), counts: BTreeMap::new(), verbose }
     }
 
     /// Takes over the names of the files that were read, when the plugin tells them.
@@ -40,11 +71,10 @@ impl Report {
         // Codes are few; a plugin that makes one up for each sentence does not get around the limit so.
         let is_known = self.counts.len() < MOST || self.counts.contains_key(&diagnostic.code);
         let code = if is_known { diagnostic.code } else { "other".to_owned() };
-        let count = self.counts.entry(code).or_default();
+        let count = self.counts.entry(code.clone()).or_default();
         *count += 1;
         if *count <= MOST {
-            let line = format!("{}: {}", self.place(diagnostic.origin), one_line(&diagnostic.message));
-            self.lines.push(line);
+            self.tell(diagnostic.origin, diagnostic.severity, code, diagnostic.message);
         }
     }
 
@@ -52,30 +82,42 @@ impl Report {
     pub fn harness_turn(&mut self, turn: &HarnessTurn) {
         if self.verbose {
             let signal = turn.signal.as_deref().unwrap_or("a signal without a name");
-            self.lines.push(format!("{}: written by the harness ({})", self.place(turn.origin), one_line(signal)));
+            let message = format!("written by the harness ({signal})");
+            self.tell(turn.origin, Severity::Info, String::new(), message);
         }
+    }
+
+    fn tell(&mut self, origin: Origin, severity: Severity, code: String, message: String) {
+        let (file, line) = (self.file(origin).to_owned(), origin.line);
+        self.told.push(Told { file, line, severity, code, message });
+    }
+
+    /// The sentences so far, of each code the first hundred, and one more that counts the rest.
+    pub fn take(&mut self) -> Vec<Told> {
+        let mut told = std::mem::take(&mut self.told);
+        for (code, count) in std::mem::take(&mut self.counts) {
+            if count > MOST {
+                let message = format!("{} more of `{}`", count - MOST, one_line(&code));
+                let file = self.files[0].clone();
+                told.push(Told { file, line: 0, severity: Severity::Info, code, message });
+            }
+        }
+        told
     }
 
     /// Writes everything to `out`, and forgets it.
     pub fn write(&mut self, out: &mut impl Write) -> io::Result<()> {
-        for line in self.lines.drain(..) {
-            writeln!(out, "{line}")?;
-        }
-        for (code, count) in std::mem::take(&mut self.counts) {
-            if count > MOST {
-                let (file, code) = (one_line(&self.files[0]), one_line(&code));
-                writeln!(out, "{file}: {} more of `{code}`", count - MOST)?;
-            }
-        }
-        Ok(())
+        Self::write_all(&self.take(), out)
     }
 
-    fn place(&self, origin: Origin) -> String {
-        let file = one_line(self.files.get(origin.file as usize).unwrap_or(&self.files[0]));
-        match origin.line {
-            0 => file,
-            line => format!("{file}:{line}"),
-        }
+    /// Writes sentences that were taken.
+    pub fn write_all(told: &[Told], out: &mut impl Write) -> io::Result<()> {
+        told.iter().try_for_each(|told| writeln!(out, "{}", told.sentence()))
+    }
+
+    /// The file that a record stands in.
+    pub fn file(&self, origin: Origin) -> &str {
+        self.files.get(origin.file as usize).unwrap_or(&self.files[0])
     }
 }
 
@@ -87,7 +129,6 @@ pub fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Severity;
 
     #[test]
     fn the_first_hundred_of_a_code_are_told_and_the_rest_are_counted() {

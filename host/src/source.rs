@@ -23,6 +23,8 @@ pub struct Source {
     pub name: String,
     /// What the user named.
     original: PathBuf,
+    /// Which session, where it is a store of several.
+    id: Option<String>,
     /// What to open.
     path: PathBuf,
     /// The path says nothing about the session.
@@ -39,8 +41,16 @@ enum Copy {
 }
 
 impl Source {
-    /// Makes `session` ready: a path, or `-` for standard input.
-    pub fn open(session: &Path) -> Result<Self, Error> {
+    /// Makes `session` ready: a path, or `-` for standard input; `id` says which one, where the path is a store of several.
+    pub fn open(session: &Path, id: Option<&str>) -> Result<Self, Error> {
+        let source = Self::open_path(session)?;
+        Ok(match id {
+            Some(id) => source.with_id(id.to_owned()),
+            None => source,
+        })
+    }
+
+    fn open_path(session: &Path) -> Result<Self, Error> {
         let name = session.display().to_string();
         if name == "-" {
             return Self::copy(name, PathBuf::from("/dev/stdin"), io::stdin().lock());
@@ -60,7 +70,14 @@ impl Source {
         let is_descriptor = session.starts_with("/dev") || session.starts_with("/proc");
         let original = session.to_owned();
         if metadata.is_dir() {
-            return Ok(Self { name, path: session.to_owned(), original, is_copy: is_descriptor, _copy: None });
+            return Ok(Self {
+                name,
+                path: session.to_owned(),
+                original,
+                id: None,
+                is_copy: is_descriptor,
+                _copy: None,
+            });
         }
         let file = match File::open(session) {
             Ok(file) => file,
@@ -77,9 +94,25 @@ impl Source {
         }
         if let Some((folder, path)) = database::private_copy(session).map_err(|refusal| refusal.of(&name))? {
             let copy = Some(Copy::Folder { _folder: folder });
-            return Ok(Self { name, path, original, is_copy: false, _copy: copy });
+            return Ok(Self { name, path, original, id: None, is_copy: false, _copy: copy });
         }
-        Ok(Self { name, path: session.to_owned(), original, is_copy: false, _copy: None })
+        Ok(Self { name, path: session.to_owned(), original, id: None, is_copy: false, _copy: None })
+    }
+
+    fn with_id(mut self, id: String) -> Self {
+        self.name = format!("{}#{id}", self.name);
+        self.id = Some(id);
+        self
+    }
+
+    /// What tells it from other sources, however it is spelled.
+    pub fn identity(&self) -> PathBuf {
+        let mut identity = fs::canonicalize(&self.original).unwrap_or_else(|_| self.original.clone()).into_os_string();
+        if let Some(id) = &self.id {
+            identity.push("#");
+            identity.push(id);
+        }
+        identity.into()
     }
 
     /// What the user named, which must not be written over.
@@ -89,7 +122,7 @@ impl Source {
 
     /// The session as a plugin is asked to read it.
     pub fn session(&self) -> Session<'_> {
-        Session { path: &self.path, name: &self.name, id: None, is_copy: self.is_copy }
+        Session { path: &self.path, name: &self.name, id: self.id.as_deref(), is_copy: self.is_copy }
     }
 
     fn copy(name: String, original: PathBuf, mut input: impl Read) -> Result<Self, Error> {
@@ -110,7 +143,7 @@ impl Source {
             return Err(Error::Session { name, reason: "is empty; there is no session in it".to_owned() });
         }
         let path = copy.path().to_owned();
-        Ok(Self { name, original, path, is_copy: true, _copy: Some(Copy::File { _file: copy }) })
+        Ok(Self { name, original, id: None, path, is_copy: true, _copy: Some(Copy::File { _file: copy }) })
     }
 }
 

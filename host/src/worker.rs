@@ -23,7 +23,7 @@ use crate::plugin::feed;
 use crate::plugin::inspect::inspect;
 use crate::plugin::locate::Located;
 use crate::plugin::open::open;
-use crate::record::{Diagnostic, EventRecord, ResultRecord, SessionFacts, SkipRecord, TurnRecord};
+use crate::record::{Diagnostic, EventRecord, Listed, ResultRecord, SessionFacts, SkipRecord, TurnRecord};
 
 /// The argument that makes this program a worker. Nobody types it.
 pub const ARGUMENT: &str = "__worker";
@@ -63,26 +63,60 @@ impl std::fmt::Display for Isolation {
     }
 }
 
-/// What a worker is asked to do.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Order {
-    /// The plugin's file, as the bytes of a path.
+/// What a worker is asked to do, paths as bytes.
+#[derive(Debug, Deserialize)]
+struct Order {
     plugin: Vec<u8>,
-    /// The session, likewise.
-    session: Vec<u8>,
-    /// How messages name the session.
-    name: String,
-    /// Which session, where the store holds several.
-    session_id: Option<String>,
-    /// The session's file is a copy.
-    is_copy: bool,
-    /// Files and folders that belong to the session, likewise.
-    companions: Vec<Vec<u8>>,
+    task: Task,
+    readable: Vec<Vec<u8>>,
+    isolation: Isolation,
+    cpu_seconds: u64,
+    memory: u64,
+}
+
+/// An order as the host writes it.
+#[derive(Debug, Serialize)]
+pub(crate) struct OrderRef<'o> {
+    /// The plugin's file.
+    plugin: Vec<u8>,
+    task: &'o Task,
+    /// Files and folders that may be read.
+    readable: &'o [Vec<u8>],
     isolation: Isolation,
     /// Seconds of processor time.
     cpu_seconds: u64,
     /// Bytes of address space.
     memory: u64,
+}
+
+/// What the plugin is to do; paths as bytes.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Task {
+    /// Read a session.
+    Read {
+        /// The session.
+        session: Vec<u8>,
+        /// How messages name it.
+        name: String,
+        /// Which session, where the store holds several.
+        session_id: Option<String>,
+        /// The session's file is a copy.
+        is_copy: bool,
+    },
+    /// List the sessions under these folders.
+    List {
+        /// The folders.
+        roots: Vec<Vec<u8>>,
+    },
+    /// Say how sure it is that it reads this.
+    Detect {
+        /// The session.
+        session: Vec<u8>,
+        /// How messages name it.
+        name: String,
+        /// Its first bytes.
+        head: Vec<u8>,
+    },
 }
 
 /// Runs as a worker: an order on standard input, frames on standard output.
@@ -93,7 +127,7 @@ pub fn run() -> ExitCode {
         return ExitCode::from(2);
     };
     let mut teller = Teller { out: io::stdout(), buffer: Vec::with_capacity(BUFFER * 2), is_closed: false };
-    match close_in(&order).and_then(|()| read_session(&order, &mut teller)) {
+    match close_in(&order).and_then(|()| carry_out(&order, &mut teller)) {
         Ok(ended) => teller.tell(&Frame::End(ended)),
         Err(refusal) => teller.tell(&Frame::Opened(Err(refusal))),
     };
@@ -125,7 +159,7 @@ fn close_in(order: &Order) -> Result<(), Refusal> {
     limit(order).map_err(|err| failed(err.to_string()))?;
     #[cfg(target_os = "linux")]
     if order.isolation == Isolation::Sandbox {
-        let readable = order.companions.iter().chain([&order.session]).map(|path| path_from(path).into_owned());
+        let readable = order.readable.iter().map(|path| path_from(path).into_owned());
         sandbox::enter(&path_from(&order.plugin), &readable.collect::<Vec<_>>()).map_err(failed)?;
     }
     #[cfg(not(target_os = "linux"))]
@@ -146,7 +180,7 @@ fn limit(order: &Order) -> rustix::io::Result<()> {
     setrlimit(Resource::Fsize, at_most(0))
 }
 
-fn read_session(order: &Order, teller: &mut Teller) -> Result<Ended, Refusal> {
+fn carry_out(order: &Order, teller: &mut Teller) -> Result<Ended, Refusal> {
     let file: PathBuf = path_from(&order.plugin).into_owned();
     let inspected = inspect(&file).map_err(|reason| (reason, None))?;
     let plugin = open(&Located { file, inspected }).map_err(|error| match error {
@@ -154,13 +188,18 @@ fn read_session(order: &Order, teller: &mut Teller) -> Result<Ended, Refusal> {
         other => (other.to_string(), None),
     })?;
     teller.tell(&Frame::Opened(Ok(())));
-    let session = feed::Session {
-        path: &path_from(&order.session),
-        name: &order.name,
-        id: order.session_id.as_deref(),
-        is_copy: order.is_copy,
-    };
-    Ok(feed::read(plugin, &session, teller))
+    Ok(match &order.task {
+        Task::Read { session, name, session_id, is_copy } => {
+            let path = path_from(session);
+            let session = feed::Session { path: &path, name, id: session_id.as_deref(), is_copy: *is_copy };
+            feed::read(plugin, &session, teller)
+        }
+        Task::List { roots } => feed::list(plugin, roots, teller),
+        Task::Detect { session, name, head } => {
+            teller.tell(&Frame::Detected(feed::detect(plugin, session, name, head)));
+            Ended::Done(1)
+        }
+    })
 }
 
 /// Bytes gathered before they go through the pipe.
@@ -216,5 +255,15 @@ impl Intake for Teller {
 
     fn diagnostic(&mut self, diagnostic: Diagnostic) -> Flow {
         self.tell(&Frame::Diagnostic(diagnostic))
+    }
+}
+
+impl feed::Listing for Teller {
+    fn listed(&mut self, entry: Listed) -> Flow {
+        self.tell(&Frame::Listed(Box::new(entry)))
+    }
+
+    fn remark(&mut self, diagnostic: Diagnostic, path: Vec<u8>) -> Flow {
+        self.tell(&Frame::Remark(diagnostic, path))
     }
 }

@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::derive::actor::ActorEntry;
 use crate::derive::change::{self, Detail, Marks};
 use crate::derive::ids::Seq;
+use crate::derive::tally::Tally;
 use crate::derive::waiting::Held;
 use crate::digest;
 use crate::json::Json;
@@ -32,6 +33,8 @@ pub enum Form {
     Stream,
     /// The conversation in wire form.
     View,
+    /// No text at all: only how much there was of what.
+    Tally,
 }
 
 /// An event whose place is fixed.
@@ -66,6 +69,7 @@ pub(crate) struct Pieces {
     files_seen: digest::Set,
     /// In a stream, the pieces that left already.
     left: usize,
+    tally: Tally,
     scratch: Vec<u8>,
 }
 
@@ -88,6 +92,7 @@ impl Pieces {
             files: Vec::new(),
             files_seen: digest::Set::default(),
             left: 0,
+            tally: Tally::default(),
             scratch: Vec::new(),
         }
     }
@@ -110,6 +115,10 @@ impl Pieces {
 
     /// Writes the turn at `seq`.
     pub(crate) fn turn(&mut self, seq: Seq, held: &Held) -> io::Result<()> {
+        if self.form == Form::Tally {
+            self.tally.turn(&held.actor, held.turn.model.as_deref(), held.turn.token_usage.as_ref());
+            return Ok(());
+        }
         let marks = Marks { needs_result: &held.needs_result, partial: &held.partial };
         let key = std::mem::take(&mut self.key);
         let change = change::changes(&held.turn, marks, &key, self.detail);
@@ -135,6 +144,10 @@ impl Pieces {
 
     /// Writes the event at `seq`.
     pub(crate) fn event(&mut self, seq: Seq, event: &PlacedEvent<'_>) -> io::Result<()> {
+        if self.form == Form::Tally {
+            self.tally.step(event.actor);
+            return Ok(());
+        }
         let data = match event.data {
             None => BTreeMap::new(),
             // Data that is no object, or could not be read as one.
@@ -180,7 +193,7 @@ impl Pieces {
                 self.scratch.push(b'\n');
                 self.spool.append(&self.scratch)?
             }
-            Form::Document | Form::View => self.append(step, b",")?,
+            Form::Document | Form::View | Form::Tally => self.append(step, b",")?,
         };
         self.index[seq as usize] = piece;
         Ok(())
@@ -200,6 +213,11 @@ impl Pieces {
         self.left = pieces.end;
         self.spool.copy_all(&self.index[pieces], out)?;
         Ok(ready > 0)
+    }
+
+    /// How much there was of what, where only that was asked for.
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.tally
     }
 
     /// The files that the steps write, in the order in which their steps were finished.

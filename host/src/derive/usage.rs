@@ -3,9 +3,25 @@
 //! A run is turns next to each other with one group. Where turns repeat a snapshot of what the group has used so
 //! far, the snapshot with the most output tokens stands (the last of equals), and a group that goes on after another turn came
 //! between is counted there only for what was added.
+//!
+//! Sessions that are read together may hold the same response: a resumed or forked one begins with a copy. What an earlier session
+//! of the set counts, a later one does not count again.
+
+use std::sync::Arc;
 
 use crate::digest;
+use crate::record::Origin;
 use crate::turn::TokenUsage;
+
+/// An id of a response that is at least that long is taken for unique in all sessions of a provider; a shorter one only
+/// together with its time.
+const UNIQUE: usize = 16;
+
+/// The responses of a session, by digest, and what each was counted for: input, output, cache read, cache write.
+pub type Responses = digest::Map<[u64; 4]>;
+
+/// Responses that an earlier session of a set counts, and which one.
+pub type CountedElsewhere = digest::Map<Arc<str>>;
 
 /// What a turn says about usage.
 #[derive(Debug)]
@@ -13,6 +29,17 @@ pub(crate) struct Said<'a> {
     pub(crate) group: Option<&'a str>,
     pub(crate) usage: Option<TokenUsage>,
     pub(crate) is_snapshot: bool,
+    pub(crate) id: &'a str,
+    pub(crate) timestamp: &'a str,
+    pub(crate) origin: Origin,
+}
+
+/// A response that is not counted, since another session counts it.
+#[derive(Debug)]
+pub(crate) struct Uncounted {
+    pub(crate) response: String,
+    pub(crate) session: Arc<str>,
+    pub(crate) origin: Origin,
 }
 
 /// The run of turns that the last turn belongs to.
@@ -22,6 +49,12 @@ struct Run {
     /// What the last turn of the run is to carry.
     usage: Option<TokenUsage>,
     is_snapshot: bool,
+    /// What the response is called across sessions; 0 when it has no name.
+    response: u128,
+    /// Where its first turn stands.
+    origin: Origin,
+    /// How to call it in a message; empty where no message can come of it.
+    name: String,
 }
 
 /// Counts of a group that earlier runs carry; what was absent is zero.
@@ -33,9 +66,33 @@ struct Counted([u64; 4]);
 pub(crate) struct Groups {
     run: Option<Run>,
     counted: digest::Map<Counted>,
+    /// What this session counts, when that is asked for.
+    responses: Option<Responses>,
+    elsewhere: Option<Arc<CountedElsewhere>>,
+    uncounted: Vec<Uncounted>,
 }
 
 impl Groups {
+    /// Notes what is counted for each response.
+    pub(crate) fn note_responses(&mut self) {
+        self.responses = Some(Responses::default());
+    }
+
+    /// What was counted for each response.
+    pub(crate) fn take_responses(&mut self) -> Responses {
+        self.responses.take().unwrap_or_default()
+    }
+
+    /// Leaves out what another session counts.
+    pub(crate) fn leave_out(&mut self, elsewhere: Arc<CountedElsewhere>) {
+        self.elsewhere = Some(elsewhere);
+    }
+
+    /// The responses that were left out since this was asked last.
+    pub(crate) fn take_uncounted(&mut self) -> Vec<Uncounted> {
+        std::mem::take(&mut self.uncounted)
+    }
+
     /// Takes in the next turn, and answers the usage that the turn before it carries.
     pub(crate) fn next(&mut self, said: Said<'_>) -> Option<TokenUsage> {
         let group = said.group.map(digest::of_text);
@@ -54,7 +111,10 @@ impl Groups {
             return None;
         }
         let ended = self.end();
-        self.run = Some(Run { group, usage: said.usage, is_snapshot: said.is_snapshot });
+        let is_asked = self.responses.is_some() || self.elsewhere.is_some();
+        let (response, name) = if is_asked { response(&said) } else { (0, String::new()) };
+        self.run =
+            Some(Run { group, usage: said.usage, is_snapshot: said.is_snapshot, response, origin: said.origin, name });
         ended
     }
 
@@ -62,10 +122,23 @@ impl Groups {
     pub(crate) fn end(&mut self) -> Option<TokenUsage> {
         let run = self.run.take()?;
         let usage = run.usage?;
-        match run.group {
+        if let Some(session) = self.elsewhere.as_ref().and_then(|elsewhere| elsewhere.get(&run.response))
+            && run.response != 0
+        {
+            self.uncounted.push(Uncounted { response: run.name, session: session.clone(), origin: run.origin });
+            return None;
+        }
+        let usage = match run.group {
             Some(group) if run.is_snapshot => self.added(group, usage),
             _ => Some(usage),
+        }?;
+        if let (Some(responses), true) = (&mut self.responses, run.response != 0) {
+            let counted = responses.entry(run.response).or_default();
+            for (sum, count) in counted.iter_mut().zip(counts(&usage)) {
+                *sum = sum.saturating_add(count.unwrap_or(0));
+            }
         }
+        Some(usage)
     }
 
     /// What a snapshot adds to what was counted for its group.
@@ -87,6 +160,17 @@ impl Groups {
             breakdowns: std::collections::BTreeMap::new(),
         })
     }
+}
+
+/// What a response is called across the sessions of a provider, as a digest, and in messages.
+fn response(said: &Said<'_>) -> (u128, String) {
+    let name = said.group.unwrap_or(said.id);
+    let digest = match name.len() {
+        0 => 0,
+        UNIQUE.. => digest::of_text(name),
+        _ => digest::of(&(name, said.timestamp)),
+    };
+    (digest, name.to_owned())
 }
 
 /// Of two snapshots the one with more output, the later of equals; what it does not count, the other does.
@@ -123,7 +207,8 @@ mod tests {
             });
             // A line without counts does not say that they would be a snapshot.
             let is_snapshot = is_snapshot && usage.is_some();
-            let said = Said { group: Some(group).filter(|group| *group != "."), usage, is_snapshot };
+            let group = Some(group).filter(|group| *group != ".");
+            let said = Said { group, usage, is_snapshot, id: "", timestamp: "", origin: Origin::default() };
             carried.push(groups.next(said));
         }
         carried.push(groups.end());

@@ -13,17 +13,18 @@ use std::path::Path;
 use serde_json::Value;
 use toolpath_plugin_api::abi_stable::std_types::{ROption, RSlice, RStr};
 use toolpath_plugin_api::path_bytes;
-use toolpath_plugin_api::table::{Answer, Context, ProviderRef, SinkTable, SinkView};
+use toolpath_plugin_api::table::{Answer, Context, ListTable, ListView, ProviderRef, SinkTable, SinkView};
 use toolpath_plugin_api::view::{
-    CategoryCode, DelegationView, DiagnosticView, DispositionCode, EventView, ExtView, FileMutationView, OriginView,
-    OutcomeView, ReadRequestView, ResultBodyView, RoleCode, SessionView, SeverityCode, SkipView, ToolResultView,
-    ToolUseView, TurnView, UsageView, ext, flag, option,
+    CategoryCode, DelegationView, DetectRequestView, DiagnosticView, DispositionCode, EntryView, EventView, ExtView,
+    FileMutationView, ListRequestView, OriginView, OutcomeView, ReadRequestView, ResultBodyView, RoleCode, SessionView,
+    SeverityCode, SkipView, ToolResultView, ToolUseView, TurnView, UsageView, ext, flag, option,
 };
 
 use crate::intake::{Ended, Flow, Intake};
 use crate::json::Json;
 use crate::record::{
-    Branch, Diagnostic, Disposition, EventRecord, Origin, ResultRecord, SessionFacts, Severity, SkipRecord, TurnRecord,
+    Branch, Diagnostic, Disposition, EventRecord, Listed, Origin, ResultRecord, SessionFacts, Severity, SkipRecord,
+    TurnRecord,
 };
 use crate::turn::{
     DelegatedWork, Environment, FileMutation, Role, Text, TokenUsage, ToolCategory, ToolInvocation, ToolResult, Turn,
@@ -55,15 +56,107 @@ pub fn read(plugin: ProviderRef, session: &Session<'_>, intake: &mut dyn Intake)
     };
     let sink = SinkView { context: Context((&raw mut feed).cast()), table: &TABLE };
     let outcome = plugin.read()(&request, &sink);
-    let failure = || feed.failure.clone().unwrap_or_else(|| "the plugin did not say why".to_owned());
-    if feed.panicked {
+    ended(outcome, feed.failure, feed.panicked)
+}
+
+/// Takes in a listing.
+pub trait Listing {
+    /// One session.
+    fn listed(&mut self, entry: Listed) -> Flow;
+    /// A sentence about a path, as bytes; empty when it is about none.
+    fn remark(&mut self, diagnostic: Diagnostic, path: Vec<u8>) -> Flow;
+}
+
+/// Lets a plugin list the sessions under `roots` into `listing`.
+pub fn list(plugin: ProviderRef, roots: &[impl AsRef<[u8]>], listing: &mut dyn Listing) -> Ended {
+    let mut lister = Lister { listing, failure: None, panicked: false };
+    let roots: Vec<RSlice<'_, u8>> = roots.iter().map(|root| RSlice::from_slice(root.as_ref())).collect();
+    let request = ListRequestView { roots: RSlice::from_slice(&roots), options: RSlice::EMPTY };
+    let list = ListView { context: Context((&raw mut lister).cast()), table: &LIST_TABLE };
+    let outcome = plugin.sessions()(&request, &list);
+    ended(outcome, lister.failure, lister.panicked)
+}
+
+/// How sure a plugin is, from 0 to 100, that it reads what is at `path` and begins with `head`.
+pub fn detect(plugin: ProviderRef, path: &[u8], name: &str, head: &[u8]) -> u32 {
+    let request =
+        DetectRequestView { path: RSlice::from_slice(path), name: name.into(), head: RSlice::from_slice(head) };
+    plugin.detect()(&request)
+}
+
+fn ended(outcome: OutcomeView, failure: Option<String>, panicked: bool) -> Ended {
+    if panicked {
         return Ended::Panicked("the host failed on what the plugin told".to_owned());
     }
+    let failure = || failure.unwrap_or_else(|| "the plugin did not say why".to_owned());
     match outcome.code {
         OutcomeView::DONE => Ended::Done(outcome.records),
         OutcomeView::STOPPED => Ended::Stopped,
         OutcomeView::PANICKED => Ended::Panicked(failure()),
         _ => Ended::Failed(failure()),
+    }
+}
+
+/// What the context of a listing points at.
+struct Lister<'l> {
+    listing: &'l mut dyn Listing,
+    failure: Option<String>,
+    panicked: bool,
+}
+
+static LIST_TABLE: ListTable = ListTable { entry, diagnostic: remark, fail: list_fail };
+
+/// As [`call`], for a listing.
+///
+/// # Safety
+///
+/// `context` is the one that [`list`] made, and its call still runs.
+unsafe fn list_call(context: Context, tell: impl FnOnce(&mut Lister<'_>) -> Flow) -> Answer {
+    // SAFETY: as in `call`.
+    let lister = unsafe { &mut *context.0.cast::<Lister<'_>>() };
+    if lister.panicked {
+        return Answer::STOP;
+    }
+    match catch_unwind(AssertUnwindSafe(|| tell(&mut *lister))) {
+        Ok(Flow::GoOn) => Answer::GO_ON,
+        Ok(Flow::Stop) => Answer::STOP,
+        Err(_) => {
+            lister.panicked = true;
+            Answer::STOP
+        }
+    }
+}
+
+unsafe extern "C" fn entry(context: Context, view: &EntryView<'_>) -> Answer {
+    // SAFETY: the plugin hands back the context it was given.
+    unsafe { list_call(context, |lister| lister.listing.listed(listed_from(view))) }
+}
+
+unsafe extern "C" fn remark(context: Context, view: &DiagnosticView<'_>, path: RSlice<'_, u8>) -> Answer {
+    // SAFETY: as in `entry`.
+    unsafe { list_call(context, |lister| lister.listing.remark(diagnostic_from(view), path.as_slice().to_vec())) }
+}
+
+unsafe extern "C" fn list_fail(context: Context, message: RStr<'_>) -> Answer {
+    // SAFETY: as in `entry`.
+    unsafe {
+        list_call(context, |lister| {
+            lister.failure = Some(crate::report::one_line(message.as_str()));
+            Flow::GoOn
+        })
+    }
+}
+
+fn listed_from(view: &EntryView<'_>) -> Listed {
+    Listed {
+        id: view.id.as_str().to_owned(),
+        path: view.path.as_slice().to_vec(),
+        project: string(view.project),
+        title: string(view.title),
+        started_at: string(view.started_at),
+        last_activity: string(view.last_activity),
+        turns: view.turns.into_option(),
+        bytes: view.bytes,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The host's side of a worker: starts it, hears it, watches it, and ends it.
 
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use toolpath_plugin_api::path_bytes;
 
 use crate::error::Error;
 use crate::frame::{Frame, LONGEST};
-use crate::intake::{Ended, Flow, Intake};
+use crate::intake::{Ended, Flow};
 use crate::plugin::feed::Session;
 use crate::plugin::locate::Located;
 use crate::report::one_line;
 use crate::worker::grants::companions;
-use crate::worker::{ARGUMENT, Isolation, Order};
+use crate::worker::{ARGUMENT, Isolation, OrderRef, Task};
 
 /// How long the host waits for a worker that says nothing. What the host itself takes does not count.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -23,24 +23,73 @@ const MEMORY: u64 = 2 << 30;
 /// Seconds of processor time that a worker may take, and more for each megabyte of the session.
 const SECONDS: u64 = 10;
 const BYTES_A_SECOND: u64 = 1_000_000;
+/// The same for a listing, whatever the size of what is listed.
+const LISTING_SECONDS: u64 = 60;
 
-/// A session to read through a plugin, in a process of its own.
-#[derive(Clone, Copy, Debug)]
+/// Something for a plugin to do in a process of its own.
+#[derive(Debug)]
 pub struct Job<'j> {
-    /// The plugin.
-    pub plugin: &'j Located,
-    /// The session.
-    pub session: Session<'j>,
-    /// How far the worker is closed in.
-    pub isolation: Isolation,
+    plugin: &'j Located,
+    /// How messages name what it is about.
+    name: String,
+    task: Task,
+    readable: Vec<Vec<u8>>,
+    isolation: Isolation,
+    cpu_seconds: u64,
 }
 
-/// Reads the session into `intake`, and answers how the reading ended. A worker that ends in any way of its own is an
-/// error, whatever it told before.
-pub fn read(job: Job<'_>, intake: &mut dyn Intake) -> Result<Ended, Error> {
-    let seconds = SECONDS + std::fs::metadata(job.session.path).map_or(0, |file| file.len() / BYTES_A_SECOND);
-    let mut worker = start(&job, seconds)?;
-    let heard = hear(&mut worker.pipe, intake);
+fn bytes(path: &Path) -> Vec<u8> {
+    path_bytes(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned())).into_owned()
+}
+
+impl<'j> Job<'j> {
+    /// A session to read. What else belongs to it may be read, too.
+    pub fn read(plugin: &'j Located, session: Session<'_>, isolation: Isolation) -> Self {
+        let companions = companions(session.path, &plugin.inspected.manifest.companions);
+        let readable = companions.iter().map(PathBuf::as_path).chain([session.path]).map(bytes).collect();
+        let task = Task::Read {
+            session: bytes(session.path),
+            name: session.name.to_owned(),
+            session_id: session.id.map(str::to_owned),
+            is_copy: session.is_copy,
+        };
+        let size = companions.iter().map(|path| size(path)).sum::<u64>() + size(session.path);
+        let cpu_seconds = SECONDS + size / BYTES_A_SECOND;
+        Self { plugin, name: session.name.to_owned(), task, readable, isolation, cpu_seconds }
+    }
+
+    /// Folders whose sessions are to be listed.
+    pub fn list(plugin: &'j Located, roots: &[PathBuf], isolation: Isolation) -> Self {
+        let roots: Vec<Vec<u8>> = roots.iter().map(|root| bytes(root)).collect();
+        let name = format!("sessions of `{}`", plugin.inspected.manifest.name);
+        let task = Task::List { roots: roots.clone() };
+        Self { plugin, name, task, readable: roots, isolation, cpu_seconds: LISTING_SECONDS }
+    }
+
+    /// Something to recognise by its first bytes. Nothing of it may be read but them.
+    pub fn detect(plugin: &'j Located, session: Session<'_>, head: Vec<u8>, isolation: Isolation) -> Self {
+        let name = session.name.to_owned();
+        let task = Task::Detect { session: bytes(session.path), name: name.clone(), head };
+        Self { plugin, name, task, readable: Vec::new(), isolation, cpu_seconds: SECONDS }
+    }
+}
+
+fn size(path: &Path) -> u64 {
+    match std::fs::metadata(path) {
+        Ok(about) if about.is_dir() => {
+            let files = std::fs::read_dir(path).into_iter().flatten().flatten();
+            files.map(|entry| size(&entry.path())).sum()
+        }
+        Ok(about) => about.len(),
+        Err(_) => 0,
+    }
+}
+
+/// Lets the plugin do it, with each frame that it sends going to `take`, and answers how it ended. A worker that ends in
+/// any way of its own is an error, whatever it told before.
+pub fn run(job: Job<'_>, take: &mut dyn FnMut(Frame<'_>) -> Flow) -> Result<Ended, Error> {
+    let mut worker = start(&job)?;
+    let heard = hear(&mut worker.pipe, take);
     let status = end(&mut worker.child, matches!(heard, Err(Silence::Closed)));
     match heard {
         Ok(Heard::Ended(ended)) => Ok(ended),
@@ -49,7 +98,7 @@ pub fn read(job: Job<'_>, intake: &mut dyn Intake) -> Result<Ended, Error> {
             Err(Error::BadPlugin { file: job.plugin.file.clone(), reason: one_line(&reason), details })
         }
         Err(Silence::Closed) => {
-            let (words, signal) = last_words(status.as_ref(), seconds);
+            let (words, signal) = last_words(status.as_ref(), job.cpu_seconds);
             let mut error = offence(&job, &words);
             if let Error::Plugin { crash, .. } = &mut error {
                 *crash = signal;
@@ -79,7 +128,7 @@ fn end(child: &mut Child, is_ending: bool) -> Option<ExitStatus> {
 }
 
 fn offence(job: &Job<'_>, offence: &str) -> Error {
-    Error::offence(job.session.name, &job.plugin.inspected.manifest.name, offence)
+    Error::offence(&job.name, &job.plugin.inspected.manifest.name, offence)
 }
 
 struct Worker {
@@ -87,21 +136,13 @@ struct Worker {
     pipe: Pipe,
 }
 
-fn start(job: &Job<'_>, cpu_seconds: u64) -> Result<Worker, Error> {
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let bytes = |path: &Path| path_bytes(path).into_owned();
-    let order = Order {
-        plugin: bytes(&absolute(&job.plugin.file)),
-        session: bytes(&absolute(job.session.path)),
-        name: job.session.name.to_owned(),
-        session_id: job.session.id.map(str::to_owned),
-        is_copy: job.session.is_copy,
-        companions: companions(job.session.path, &job.plugin.inspected.manifest.companions)
-            .iter()
-            .map(|path| bytes(path))
-            .collect(),
+fn start(job: &Job<'_>) -> Result<Worker, Error> {
+    let order = OrderRef {
+        plugin: bytes(&job.plugin.file),
+        task: &job.task,
+        readable: &job.readable,
         isolation: job.isolation,
-        cpu_seconds,
+        cpu_seconds: job.cpu_seconds,
         memory: MEMORY,
     };
     let failed = |err: io::Error| offence(job, &format!("could not be started in a process of its own: {err}"));
@@ -142,19 +183,14 @@ enum Silence {
     Failed(io::Error),
 }
 
-fn hear(pipe: &mut Pipe, intake: &mut dyn Intake) -> Result<Heard, Silence> {
+fn hear(pipe: &mut Pipe, take: &mut dyn FnMut(Frame<'_>) -> Flow) -> Result<Heard, Silence> {
     loop {
         let (kind, body) = pipe.frame()?;
         let flow = match Frame::read(kind, body).map_err(|garbled| Silence::Garbled(garbled.0))? {
-            Frame::Session(facts) => intake.session(*facts),
-            Frame::Turn(record) => intake.turn(*record),
-            Frame::Result(record) => intake.tool_result(*record),
-            Frame::Event(record) => intake.event(*record),
-            Frame::Skip(record) => intake.skip(record),
-            Frame::Diagnostic(diagnostic) => intake.diagnostic(diagnostic),
             Frame::Opened(Ok(())) => Flow::GoOn,
             Frame::Opened(Err(refusal)) => return Ok(Heard::Refused(refusal)),
             Frame::End(ended) => return Ok(Heard::Ended(ended)),
+            told => take(told),
         };
         if flow == Flow::Stop {
             return Ok(Heard::Enough);
