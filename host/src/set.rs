@@ -107,10 +107,11 @@ pub fn counted_elsewhere(known: &[Option<Result<Known, Error>>]) -> Vec<Option<A
 }
 
 /// What orders sessions by their beginning: those that say when they began before those that do not.
-fn age(known: &Known) -> (bool, Option<jiff::Timestamp>, u64, &str) {
-    let began: Option<jiff::Timestamp> = known.facts.started_at.as_deref().and_then(|time| time.parse().ok());
-    // Of two that begin alike the shorter is the origin, for a copy goes on.
-    (began.is_none(), began, known.balance.total(), &known.facts.id)
+fn age(known: &Known) -> impl Ord {
+    let time = |text: &Option<String>| text.as_deref().and_then(|time| time.parse::<jiff::Timestamp>().ok());
+    let (began, ended) = (time(&known.facts.started_at), time(&known.facts.last_activity));
+    // Of two that begin alike the one that ended first is taken for the origin: a copy goes on.
+    (began.is_none(), began, ended, known.balance.total(), known.facts.id.clone())
 }
 
 /// Runs `work` on every session that was selected, as many at a time as there are processors, and answers in their order.

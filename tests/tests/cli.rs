@@ -149,7 +149,11 @@ fn a_run_that_fails_leaves_the_output_file_as_it_was() {
 fn an_output_that_cannot_be_written_gets_one_sentence() {
     let scratch = scratch();
     fs::create_dir(scratch.path("folder")).expect("a folder");
-    scratch.host(claude(&["s.jsonl", "-o", "folder"])).fails(1, "cannot write `folder`: it is a folder; name a file");
+    // A folder gets a file that is named for the session.
+    fs::create_dir(scratch.path("folder/claude-code-s.path.json")).expect("a folder");
+    scratch
+        .host(claude(&["s.jsonl", "-o", "folder"]))
+        .fails(1, "cannot write `folder/claude-code-s.path.json`: it is a folder; name a file");
     let run = scratch.host(claude(&["s.jsonl", "-o", "nowhere/out.json"]));
     run.exits(1);
     assert_eq!(

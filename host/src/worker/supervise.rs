@@ -61,7 +61,7 @@ impl<'j> Job<'j> {
     /// Folders whose sessions are to be listed.
     pub fn list(plugin: &'j Located, roots: &[PathBuf], isolation: Isolation) -> Self {
         let roots: Vec<Vec<u8>> = roots.iter().map(|root| bytes(root)).collect();
-        let name = format!("sessions of `{}`", plugin.inspected.manifest.name);
+        let name = format!("the sessions of `{}`", plugin.inspected.manifest.name);
         let task = Task::List { roots: roots.clone() };
         Self { plugin, name, task, readable: roots, isolation, cpu_seconds: LISTING_SECONDS }
     }
