@@ -27,11 +27,16 @@ pub(crate) enum News {
 }
 
 impl Facts {
-    /// Learns from one record.
-    pub(crate) fn learn(&mut self, record: &Record<'_>, place: &Place<'_>) -> News {
+    /// Learns from a record that is not the session's own.
+    pub(crate) fn see(&mut self, place: &Place<'_>) {
         if !place.time.is_empty() {
             self.span.see(&place.time);
         }
+    }
+
+    /// Learns from one record of the session.
+    pub(crate) fn learn(&mut self, record: &Record<'_>, place: &Place<'_>) -> News {
+        self.see(place);
         if let Some(version) = record.version.filled()
             && self.version.as_deref() != Some(&*version)
         {
@@ -91,7 +96,7 @@ mod tests {
             .iter()
             .map(|json| {
                 let record: Record<'_> = serde_json::from_str(json).expect("a record");
-                facts.learn(&record, &Place::of(&record, false, 0, Origin::default()))
+                facts.learn(&record, &Place::of(&record, String::new, None, Origin::default()))
             })
             .collect();
         (facts, news)

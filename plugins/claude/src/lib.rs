@@ -6,12 +6,16 @@
 //! `words` (who wrote it), `edits`, `tools` and `usage`. `facts` gathers what the whole session is called. Nothing is kept of a record once told.
 
 mod agents;
+mod branches;
+mod calls;
 mod content;
+mod digest;
 mod edits;
 mod events;
 mod facts;
 mod known;
 mod lines;
+mod notices;
 mod place;
 mod read;
 mod results;
@@ -19,6 +23,7 @@ mod shape;
 mod signal;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod tools;
 mod turns;
 mod usage;
@@ -42,10 +47,10 @@ impl Provider for ClaudeCode {
         if request.is_copy() {
             // The spooled copy has a name that means nothing; the log itself names the session.
             let id = lines::first_session_id(as_it_is(request.open_file()?)?)?.unwrap_or_else(|| "stdin".to_owned());
-            return Reader::new(&id, Agents::unknown()).read(as_it_is(request.open_file()?)?, sink);
+            return Reader::new(&id, request.name(), Agents::unknown()).read(as_it_is(request.open_file()?)?, sink);
         }
         let id = name.strip_suffix(".jsonl").unwrap_or(&name);
-        Reader::new(id, Agents::beside(&path, id)).read(as_it_is(request.open_file()?)?, sink)
+        Reader::new(id, request.name(), Agents::beside(&path, id)).read(as_it_is(request.open_file()?)?, sink)
     }
 }
 

@@ -1,8 +1,9 @@
 //! A record's place: its id, its parent, its time, its line, and whether it stands on a sub-agent's branch.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
-use toolpath_plugin_api::kit::{json::quoted, time::from_millis};
+use toolpath_plugin_api::kit::time::from_millis;
 use toolpath_plugin_api::view::ext;
 use toolpath_plugin_api::{EventRecord, Origin, Role, SkipRecord, TurnRecord};
 
@@ -17,24 +18,35 @@ pub(crate) struct Place<'a> {
     pub(crate) has_uuid: bool,
     /// Id of the record it follows.
     pub(crate) parent: Option<Cow<'a, str>>,
+    /// Id of the record that those after it are led on to, where that is not the parent.
+    pub(crate) lead: Option<Rc<str>>,
     /// Time as the log has it; empty when it has none.
     pub(crate) time: Cow<'a, str>,
     /// The sub-agent's branch it belongs to, as JSON.
-    pub(crate) branch: Option<String>,
+    pub(crate) branch: Option<Rc<str>>,
+    /// Whether another call accounts for the record, so that all that is told here is a part of it.
+    pub(crate) is_part: bool,
     /// Its line.
     pub(crate) origin: Origin,
 }
 
 impl<'a> Place<'a> {
-    /// The place of `record`, the `nth` of its line; `on_branch` when it belongs to a sub-agent.
-    pub(crate) fn of(record: &Record<'a>, on_branch: bool, nth: usize, origin: Origin) -> Self {
+    /// The place of `record`, which is called `name` where it has no id, on that branch.
+    pub(crate) fn of(
+        record: &Record<'a>,
+        name: impl FnOnce() -> String,
+        branch: Option<Rc<str>>,
+        origin: Origin,
+    ) -> Self {
         let uuid = record.uuid.filled();
         Self {
             has_uuid: uuid.is_some(),
-            id: uuid.unwrap_or_else(|| line_id(origin.line, nth).into()),
+            id: uuid.unwrap_or_else(|| name().into()),
             parent: record.parent.filled().or_else(|| logical_parent(record)),
+            lead: None,
             time: time(record),
-            branch: on_branch.then(|| branch(record)),
+            branch,
+            is_part: false,
             origin,
         }
     }
@@ -42,7 +54,10 @@ impl<'a> Place<'a> {
     /// A turn at this place.
     pub(crate) fn turn<'p>(&'p self, role: Role<'p>) -> TurnRecord<'p> {
         let mut turn = TurnRecord::new(role, &self.id, &self.time, self.origin);
-        turn.parent(self.parent.as_deref());
+        turn.parent(self.lead.as_deref().or(self.parent.as_deref()));
+        if self.is_part {
+            turn.part_of_record();
+        }
         match &self.branch {
             Some(branch) => turn.ext(ext::BRANCH, branch),
             // Parents that lead nowhere are common on the main line, and no new line begins there.
@@ -69,7 +84,7 @@ impl<'a> Place<'a> {
 
     /// Leads records that follow this one, of which no step is made, on to its parent.
     pub(crate) fn link<'p>(&'p self, skip: SkipRecord<'p>) -> SkipRecord<'p> {
-        skip.link(Some(&self.id), self.parent.as_deref())
+        skip.link(Some(&self.id), self.lead.as_deref().or(self.parent.as_deref()))
     }
 
     fn set_branch<'p>(&'p self, event: &mut EventRecord<'p>) {
@@ -98,15 +113,6 @@ fn time<'a>(record: &Record<'a>) -> Cow<'a, str> {
     })
 }
 
-fn branch(record: &Record<'_>) -> String {
-    // Within a sub-agent, `sourceToolUseID` names one of its own calls; only on its first record can it be the caller's.
-    let first = || record.parent.filled().is_none();
-    let call = record.parent_tool_use.id().or_else(|| record.source_tool_use.id().filter(|_| first()));
-    let call = call.map_or_else(|| "null".to_owned(), |call| quoted(&call));
-    let agent = record.agent_id.filled().unwrap_or("sidechain".into());
-    format!(r#"{{"call":{call},"agent":{}}}"#, quoted(&agent))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,7 +120,7 @@ mod tests {
     #[track_caller]
     fn place(json: &str) -> Place<'_> {
         let record: Record<'_> = serde_json::from_str(json).expect("a record");
-        Place::of(&record, record.is_sidechain.flag(), 0, Origin { line: 7, ..Origin::default() })
+        Place::of(&record, || line_id(7, 0), None, Origin::default())
     }
 
     #[test]
@@ -137,16 +143,5 @@ mod tests {
         assert_eq!(place(r#"{"timestamp":"yesterday"}"#).time, "yesterday");
         assert_eq!(place(r#"{"timestamp_ms":1772355600000}"#).time, "2026-03-01T09:00:00Z");
         assert_eq!(place(r#"{"timestamp":null,"timestamp_ms":1e300}"#).time, "");
-    }
-
-    #[test]
-    fn a_branch_names_its_agent_and_the_call_that_made_it() {
-        let named = r#"{"isSidechain":true,"agentId":"a\"1","parentToolUseID":"t","parentUuid":"p"}"#;
-        assert_eq!(place(named).branch.as_deref(), Some(r#"{"call":"t","agent":"a\"1"}"#));
-        let first = r#"{"isSidechain":true,"sourceToolUseID":"t"}"#;
-        assert_eq!(place(first).branch.as_deref(), Some(r#"{"call":"t","agent":"sidechain"}"#));
-        let later = r#"{"isSidechain":true,"sourceToolUseID":"t","parentUuid":"p"}"#;
-        assert_eq!(place(later).branch.as_deref(), Some(r#"{"call":null,"agent":"sidechain"}"#));
-        assert_eq!(place(r#"{"isSidechain":false,"agentId":"a"}"#).branch, None);
     }
 }

@@ -1,5 +1,9 @@
 //! From lines to what is told: the order of things, and what becomes of each record.
 
+mod agents;
+mod kind;
+mod scope;
+
 use std::io::Read;
 
 use toolpath_plugin_api::kit::json::quoted;
@@ -9,38 +13,73 @@ use toolpath_plugin_api::{
 };
 
 use crate::agents::Agents;
+use crate::calls::Calls;
 use crate::facts::{Facts, News};
 use crate::known::is_known;
 use crate::lines::{End, Piece, Pieces, mend, trim};
-use crate::place::{Place, line_id};
-use crate::shape::{Attachment, Field, Message, Progress, Record};
+use crate::place::Place;
+use crate::shape::Record;
 use crate::{events, turns};
+
+pub(crate) use agents::Returned;
+
+use agents::Launch;
+use kind::Kind;
+use scope::Scope;
 
 /// Reads one session.
 pub(crate) struct Reader<'i> {
     id: &'i str,
+    /// How messages name the session.
+    name: &'i str,
     agents: Agents,
+    /// How many sub-agents' files the host knows by name.
+    announced: usize,
+    /// Sub-agents whose files are being told, one within the other.
+    telling: Vec<usize>,
+    /// Sub-agents that go on in the background.
+    launched: Vec<Launch>,
+    calls: Calls,
     facts: Facts,
-    /// Whether the file is a sub-agent's own, so that its branch is the main line here; known from its first record.
-    is_agents_own: Option<bool>,
     records: u64,
     /// Whether a record was one that Claude Code writes.
     is_recognised: bool,
 }
 
+/// Whether a record was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taken {
+    Yes,
+    /// It belongs to what is told later.
+    NotYet,
+}
+
 impl<'i> Reader<'i> {
-    /// Reads the session `id`.
-    pub(crate) fn new(id: &'i str, agents: Agents) -> Self {
-        Self { id, agents, facts: Facts::default(), is_agents_own: None, records: 0, is_recognised: false }
+    /// Reads the session `id`, which messages call `name`.
+    pub(crate) fn new(id: &'i str, name: &'i str, agents: Agents) -> Self {
+        Self {
+            id,
+            name,
+            agents,
+            announced: 0,
+            telling: Vec::new(),
+            launched: Vec::new(),
+            calls: Calls::default(),
+            facts: Facts::default(),
+            records: 0,
+            is_recognised: false,
+        }
     }
 
     /// Tells every record of `log`, and how many there were.
     pub(crate) fn read(mut self, log: impl Read, sink: &mut Sink<'_>) -> Result<Summary, PluginError> {
         sink.session(&SessionRecord::new(self.id))?;
+        self.announce(sink)?;
+        let mut scope = Scope::of_session(self.id);
         let mut lines = Lines::new(log);
         while let Some(line) = lines.next()? {
             if !line.is_blank() {
-                self.line(&line, sink)?;
+                self.line(&line, &mut scope, sink)?;
             }
         }
         if self.records == 0 {
@@ -50,45 +89,51 @@ impl<'i> Reader<'i> {
             let message = "holds no record of Claude Code; name a session file of it, or another --provider";
             return Err(PluginError::new(message));
         }
+        self.tell_rest(sink)?;
         self.facts.whole(self.id, |session| sink.session(session))?;
         Ok(Summary { records: self.records })
     }
 
-    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stopped> {
-        let origin = Origin { file: 0, line: line.number, offset: line.offset, length: line.length };
+    fn line(&mut self, line: &Line<'_>, scope: &mut Scope, sink: &mut Sink<'_>) -> Result<Taken, Stopped> {
+        let origin = scope.origin(line);
         let (text, is_faithful) = line.text();
+        let mended = if line.is_cut() { None } else { mend(&text) };
+        let whole = mended.as_deref().unwrap_or(&text);
+        let trimmed = trim(whole);
+        let end = if line.ended { End::Newline } else { End::File };
+        let mut pieces = Pieces::of(trimmed, end).peekable();
+        if let (false, Some(Piece::Record(record, _))) = (line.is_cut(), pieces.peek())
+            && scope.begins_later(record)
+        {
+            return Ok(Taken::NotYet);
+        }
         if !is_faithful {
             sink.diagnostic(Severity::Warning, "invalid-utf8", "bytes that are no UTF-8 were replaced", origin)?;
         }
         if line.is_cut() {
             let reason = "the line is too long, and only its beginning is kept";
-            return self.unreadable(&text, reason, 0, origin, sink);
+            return self.unreadable(&text, reason, 0, origin, scope, sink);
         }
-        let mended = mend(&text);
         if mended.is_some() {
             sink.diagnostic(Severity::Info, "lone-surrogate", "halves of surrogate pairs were replaced", origin)?;
         }
-        let whole = mended.as_deref().unwrap_or(&text);
-        let trimmed = trim(whole);
         if trimmed.is_empty() {
             let nuls = format!("{} NUL bytes", line.bytes.iter().filter(|&&byte| byte == 0).count());
-            return self.unreadable(&nuls, "the line holds nothing but NUL bytes", 0, origin, sink);
+            return self.unreadable(&nuls, "the line holds nothing but NUL bytes", 0, origin, scope, sink);
         }
-        let end = if line.ended { End::Newline } else { End::File };
-        for (nth, piece) in Pieces::of(trimmed, end).enumerate() {
+        for (nth, piece) in pieces.enumerate() {
             let (Piece::Record(_, part) | Piece::Unreadable(part, _)) = &piece;
             // Where bytes were replaced, a piece's place in the text is not its place in the file.
             let is_placed = is_faithful && mended.is_none() && part.len() < trimmed.len();
             let origin = if is_placed { within(origin, whole, part) } else { origin };
             match piece {
-                Piece::Record(record, json) => {
-                    self.records += 1;
-                    self.record(&record, json, nth, origin, sink)?;
+                Piece::Record(record, json) => self.record(&record, json, nth, origin, scope, sink)?,
+                Piece::Unreadable(text, reason) => {
+                    self.unreadable(text, &reason, nth, origin, scope, sink)?;
                 }
-                Piece::Unreadable(text, reason) => self.unreadable(text, &reason, nth, origin, sink)?,
             }
         }
-        Ok(())
+        Ok(Taken::Yes)
     }
 
     fn record(
@@ -97,29 +142,47 @@ impl<'i> Reader<'i> {
         json: &str,
         nth: usize,
         origin: Origin,
+        scope: &mut Scope,
         sink: &mut Sink<'_>,
     ) -> Result<(), Stopped> {
-        self.is_recognised = self.is_recognised || is_known(json);
-        let is_sidechain = record.is_sidechain.flag();
-        let is_agents_own = *self.is_agents_own.get_or_insert(is_sidechain && self.id.starts_with("agent-"));
-        let place = Place::of(record, is_sidechain && !is_agents_own, nth, origin);
-        if self.facts.learn(record, &place) == News::Base {
-            sink.session(&self.facts.base(self.id))?;
+        self.records += 1;
+        let branch = scope.branch_of(record, &mut self.calls);
+        let mut place = Place::of(record, || scope.line_id(origin.line, nth), branch, origin);
+        if scope.is_session() {
+            self.is_recognised = self.is_recognised || is_known(json);
+            if self.facts.learn(record, &place) == News::Base {
+                sink.session(&self.facts.base(self.id))?;
+            }
+        } else {
+            self.facts.see(&place);
         }
         match Kind::of(record) {
-            Kind::Assistant(message) => turns::assistant(record, &message, &place, sink),
-            Kind::User(message) => turns::user(record, &message, &place, sink),
-            Kind::Queued(attachment) => turns::queued(record, &attachment, &place, sink),
+            Kind::Assistant(message) => {
+                scope.adopt(&mut place);
+                scope.threads.say(place.branch.as_ref(), message.id.filled().as_deref(), &place.id);
+                turns::assistant(record, &message, &place, &mut self.calls, sink)
+            }
+            Kind::User(message) => {
+                scope.adopt(&mut place);
+                self.before_notice(record, message.content, &place, scope, sink)?;
+                let returned = self.before_results(record, &message, &mut place, scope, sink)?;
+                turns::user(record, &message, &place, returned, sink)
+            }
+            Kind::Queued(attachment) => {
+                self.before_notice(record, attachment.prompt, &place, scope, sink)?;
+                turns::queued(record, &attachment, &place, sink)
+            }
             Kind::Summary => events::named("compaction-summary", json, &place, sink),
             Kind::ToolProgress => {
+                place.lead = scope.threads.last_line(place.branch.as_ref(), place.parent.as_deref());
                 let reason = "superseded by the tool's result";
                 sink.skip(&place.link(SkipRecord::new(Disposition::Folded, reason, origin)))
             }
-            Kind::AgentProgress(agent) if agent.as_deref().is_some_and(|agent| self.agents.has_file(agent)) => {
-                let reason = "told in the sub-agent's own file";
-                sink.skip(&place.link(SkipRecord::new(Disposition::Duplicate, reason, origin)))
+            Kind::AgentProgress(said) => self.agent_progress(record, &said, json, &mut place, scope, sink),
+            Kind::Other => {
+                scope.learn(record);
+                events::record(record, json, &place, sink)
             }
-            Kind::AgentProgress(_) | Kind::Other => events::record(record, json, &place, sink),
         }
     }
 
@@ -129,61 +192,17 @@ impl<'i> Reader<'i> {
         reason: &str,
         nth: usize,
         origin: Origin,
+        scope: &Scope,
         sink: &mut Sink<'_>,
-    ) -> Result<(), Stopped> {
+    ) -> Result<Taken, Stopped> {
         self.records += 1;
-        let (id, data) = (line_id(origin.line, nth), format!(r#"{{"raw":{}}}"#, quoted(text)));
-        sink.event(EventRecord::new("unreadable", &id, "", origin).data(&data).unreadable())?;
-        sink.diagnostic(Severity::Error, "unreadable-record", reason, origin)
+        let (id, data) = (scope.line_id(origin.line, nth), format!(r#"{{"raw":{}}}"#, quoted(text)));
+        let mut event = EventRecord::new("unreadable", &id, "", origin);
+        scope.put_on_branch(&mut event);
+        sink.event(event.data(&data).unreadable())?;
+        sink.diagnostic(Severity::Error, "unreadable-record", reason, origin)?;
+        Ok(Taken::Yes)
     }
-}
-
-/// What becomes of a record.
-enum Kind<'a> {
-    /// A turn in the assistant's position.
-    Assistant(Message<'a>),
-    /// A turn in the user's position, or results.
-    User(Message<'a>),
-    /// A prompt that waited in the queue.
-    Queued(Attachment<'a>),
-    /// What a model made of the conversation so far: said by no one in it.
-    Summary,
-    /// How far a tool has come.
-    ToolProgress,
-    /// What a sub-agent said, and its id.
-    AgentProgress(Option<std::borrow::Cow<'a, str>>),
-    /// Anything else is kept as it is.
-    Other,
-}
-
-impl<'a> Kind<'a> {
-    fn of(record: &Record<'a>) -> Self {
-        let message = || Message::of(record.message);
-        match record.kind.text().as_deref() {
-            Some("assistant") => message().map_or(Self::Other, Self::Assistant),
-            Some("user") if record.is_compact_summary.flag() => Self::Summary,
-            Some("user") => message().map_or(Self::Other, Self::User),
-            Some("progress") => {
-                let progress: Progress<'_> = record.data.object().unwrap_or_default();
-                if progress.kind.text().as_deref() == Some("agent_progress") {
-                    Self::AgentProgress(progress.agent_id.filled().or_else(|| record.agent_id.filled()))
-                } else {
-                    Self::ToolProgress
-                }
-            }
-            Some("attachment") => record
-                .attachment
-                .object::<Attachment<'_>>()
-                .filter(|attachment| attachment.kind.text().as_deref() == Some("queued_command"))
-                .filter(|attachment| is_prompt(attachment.prompt))
-                .map_or(Self::Other, Self::Queued),
-            _ => Self::Other,
-        }
-    }
-}
-
-fn is_prompt(field: Field<'_>) -> bool {
-    field.json().is_some_and(|json| json.starts_with(['"', '[']))
 }
 
 /// The place of `part`, which lies in `whole`, the line's text.

@@ -1,14 +1,15 @@
 //! Results of tool calls: folded into their calls, with the writes and delegations that the tool reported.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use toolpath_plugin_api::kit::json::RawValue;
-use toolpath_plugin_api::{DelegationRecord, Sink, Stopped, ToolResultRecord};
+use toolpath_plugin_api::{DelegationRecord, Origin, Sink, Stopped, ToolResultRecord};
 
 use crate::content::answer;
 use crate::edits::Edit;
 use crate::place::Place;
-use crate::shape::{Block, Field, Outcome, Record};
+use crate::shape::{AgentReport, Block, Field, Outcome, Record, TaskReport};
 
 /// Tells the results that a record holds as parts of it; hands out the blocks that have no place in a result.
 pub(crate) fn tell<'a>(
@@ -41,6 +42,91 @@ pub(crate) fn tell<'a>(
         sink.tool_result(&result)?;
     }
     Ok(rest)
+}
+
+/// Ids of the calls that the results in `content` answer, where there are results and nothing but a list of blocks.
+pub(crate) fn calls_of<'a>(content: Field<'a>, record: &Record<'a>) -> Vec<Cow<'a, str>> {
+    let blocks = content.list().unwrap_or_default();
+    let blocks = blocks.into_iter().filter_map(|raw| Field::of(raw).object::<Block<'_>>());
+    blocks.filter(is_result).filter_map(|block| call_of(&block, record)).collect()
+}
+
+/// The sub-agent that a report tells of.
+pub(crate) fn agent_of<'a>(report: &AgentReport<'a>) -> Option<Cow<'a, str>> {
+    report.resumed.filled().or_else(|| report.agent_id.filled())
+}
+
+/// Whether a report only says that work was started, which goes on in the background.
+pub(crate) fn is_launch(report: &AgentReport<'_>) -> bool {
+    let is_started = |status: Cow<'_, str>| matches!(&*status, "async_launched" | "teammate_spawned");
+    report.is_async.flag() || report.resumed.filled().is_some() || report.status.text().is_some_and(is_started)
+}
+
+/// The work of which a report says that it has ended: ids of sub-agents.
+pub(crate) fn ended<'a>(report: &AgentReport<'a>) -> Vec<Cow<'a, str>> {
+    let is_over = |task: &TaskReport<'_>| task.status.text().is_some_and(|status| status != "running");
+    let task = report.task.object::<TaskReport<'a>>().filter(is_over).and_then(|task| task.id.id());
+    let agents = report.agents.object::<BTreeMap<String, &RawValue>>().unwrap_or_default();
+    let is_over = |raw: &&RawValue| Field::of(raw).object::<TaskReport<'_>>().is_some_and(|task| is_over(&task));
+    let agents = agents.into_iter().filter(|(_, raw)| is_over(raw)).map(|(id, _)| id.into());
+    task.into_iter().chain(agents).collect()
+}
+
+/// A result that is told later than its record.
+#[derive(Debug)]
+pub(crate) struct HeldResult {
+    call: String,
+    text: String,
+    is_error: bool,
+    time: String,
+    origin: Origin,
+    handed_over: Option<(String, String)>,
+}
+
+impl HeldResult {
+    /// A longer one is told at once: what waits must stay small.
+    const LONGEST: usize = 64 * 1024;
+
+    /// The only result in `content`; `None` when it cannot wait.
+    pub(crate) fn of(content: Field<'_>, record: &Record<'_>, place: &Place<'_>) -> Option<Self> {
+        let block: Block<'_> = Field::of(content.list()?.into_iter().find(is_result_block)?).object()?;
+        let (text, rest) = answer(block.content);
+        let outcome: Outcome<'_> = record.outcome.object().unwrap_or_default();
+        let handed_over = Delegation::of(&outcome).map(|work| (work.agent.into(), work.prompt.into()));
+        let held = Self {
+            call: call_of(&block, record)?.into(),
+            text: text.into(),
+            is_error: block.is_error.flag(),
+            time: (*place.time).to_owned(),
+            origin: place.origin,
+            handed_over,
+        };
+        let length = held.text.len() + held.handed_over.as_ref().map_or(0, |(_, prompt): &(_, String)| prompt.len());
+        (rest.is_empty() && length <= Self::LONGEST).then_some(held)
+    }
+
+    /// Id of the call that it answers.
+    pub(crate) fn call(&self) -> &str {
+        &self.call
+    }
+
+    /// Tells it, as a part of the record that held it.
+    pub(crate) fn tell(&self, sink: &mut Sink<'_>) -> Result<(), Stopped> {
+        let mut result = ToolResultRecord::new(&self.call, &self.text, self.is_error, self.origin);
+        result.timestamp(&self.time).part_of_record(true);
+        if let Some((agent, prompt)) = &self.handed_over {
+            result.delegation(DelegationRecord::new(agent, prompt));
+        }
+        sink.tool_result(&result)
+    }
+}
+
+fn is_result_block(raw: &&RawValue) -> bool {
+    Field::of(raw).object::<Block<'_>>().is_some_and(|block| is_result(&block))
+}
+
+fn is_result(block: &Block<'_>) -> bool {
+    block.kind.text().is_some_and(|kind| kind.ends_with("tool_result"))
 }
 
 fn call_of<'a>(block: &Block<'a>, record: &Record<'a>) -> Option<Cow<'a, str>> {

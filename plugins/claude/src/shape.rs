@@ -15,6 +15,11 @@ use toolpath_plugin_api::kit::json::{Count, RawValue, Text};
 pub(crate) struct Field<'a>(pub(crate) Option<&'a RawValue>);
 
 impl<'a> Field<'a> {
+    /// A value that stands alone.
+    pub(crate) fn of(raw: &'a RawValue) -> Self {
+        Self(Some(raw))
+    }
+
     /// The JSON text.
     pub(crate) fn json(self) -> Option<&'a str> {
         self.0.map(RawValue::get)
@@ -121,6 +126,8 @@ shape! {
         is_compact_summary: "isCompactSummary",
         is_api_error: "isApiErrorMessage" | "is_api_error_message",
         agent_id: "agentId",
+        parent_session: "parentSessionId",
+        parent_last: "parentLastUuid",
         team: "teamName",
         origin: "origin",
         parent_tool_use: "parentToolUseID" | "parent_tool_use_id",
@@ -149,6 +156,7 @@ shape! {
     /// `origin` of user records and attachments.
     Source {
         kind: "kind",
+        from: "from",
     }
 }
 
@@ -218,6 +226,41 @@ shape! {
 }
 
 shape! {
+    /// `toolUseResult`, as far as it tells of sub-agents.
+    AgentReport {
+        // What goes on in the background answers twice: when it starts, and when it has ended.
+        is_async: "isAsync",
+        status: "status",
+        agent_id: "agentId",
+        resumed: "resumedAgentId",
+        task: "task",
+        agents: "agents",
+    }
+}
+
+shape! {
+    /// A task that was asked about.
+    TaskReport {
+        id: "task_id",
+        status: "status",
+    }
+}
+
+shape! {
+    /// Input of a call that hands work to a sub-agent.
+    Task {
+        prompt: "prompt",
+    }
+}
+
+shape! {
+    /// `agent-<id>.meta.json`.
+    Sidecar {
+        tool_use: "toolUseId",
+    }
+}
+
+shape! {
     /// One hunk of `structuredPatch`.
     Patch {
         old_start: "oldStart",
@@ -233,6 +276,7 @@ shape! {
     Progress {
         kind: "type",
         agent_id: "agentId",
+        message: "message",
     }
 }
 

@@ -1,5 +1,8 @@
-//! What a host is told of whole logs: `credit` is about who wrote what, `records` about the rest.
+//! What a host is told of whole logs: `credit` is about who wrote what, `agents` about sub-agents, `records` about the rest.
 
+pub(crate) mod folder;
+
+mod agents;
 mod credit;
 mod recorder;
 mod records;

@@ -2,9 +2,11 @@
 
 use toolpath_plugin_api::{Category, Disposition, Role, Sink, SkipRecord, Stopped, ToolUseRecord, TurnRecord};
 
+use crate::calls::Calls;
 use crate::content::{Call, Content};
 use crate::facts::branch_of;
 use crate::place::Place;
+use crate::read::Returned;
 use crate::shape::{Attachment, Message, Record};
 use crate::{events, results, signal, tools, usage, words};
 
@@ -13,12 +15,16 @@ pub(crate) fn assistant(
     record: &Record<'_>,
     message: &Message<'_>,
     place: &Place<'_>,
+    calls: &mut Calls,
     sink: &mut Sink<'_>,
 ) -> Result<(), Stopped> {
     let signal = signal::of_assistant(record, message);
     // On a record that the harness wrote, a model's name is a leftover of the request that failed.
     let model = if signal.is_none() { message.model.filled() } else { None };
     let content = Content::of(message.content, &place.id, model.is_some());
+    for call in &content.calls {
+        calls.make(call);
+    }
     let (group, stop_reason) = (message.id.filled(), message.stop_reason.filled());
     let environment = Environment::of(record);
 
@@ -47,23 +53,33 @@ pub(crate) fn user(
     record: &Record<'_>,
     message: &Message<'_>,
     place: &Place<'_>,
+    returned: Returned,
     sink: &mut Sink<'_>,
 ) -> Result<(), Stopped> {
     let content = Content::of(message.content, &place.id, false);
-    let rest = results::tell(&content.results, record, place, sink)?;
+    let rest = match returned {
+        Returned::Now => results::tell(&content.results, record, place, sink)?,
+        Returned::Later => Vec::new(),
+    };
     let is_results_only = !content.results.is_empty()
         && content.text.is_empty()
         && content.thinking.is_none()
         && content.calls.is_empty()
         && content.rest.is_empty();
-    if is_results_only {
+    if is_results_only && place.is_part {
+        // What accounts for the record leads on as well.
+    } else if is_results_only {
         // Records that follow name this one as their parent, which only a skipped record can lead on.
         sink.skip(&place.link(SkipRecord::new(Disposition::Folded, "tool result", place.origin)))?;
     } else {
         let environment = Environment::of(record);
         let mut turn = place.turn(Role::User);
         fill(&mut turn, &content, &environment, place);
-        if let Some(signal) = words::of_user(record, &content.text) {
+        let signal = match &place.branch {
+            Some(_) => words::of_agents_prompt(record, &content.text),
+            None => words::of_user(record, &content.text),
+        };
+        if let Some(signal) = signal {
             turn.harness_generated(signal.json());
         }
         sink.turn(&turn)?;

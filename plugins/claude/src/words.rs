@@ -3,6 +3,8 @@
 //! The record's own marks decide first. A text decides only as a whole, and only by a shape that the harness alone
 //! writes; what a person may type within a prompt never does.
 
+use std::borrow::Cow;
+
 use crate::shape::{Attachment, Field, Record, Source};
 use crate::signal::Signal;
 
@@ -37,6 +39,25 @@ pub(crate) fn of_user(record: &Record<'_>, text: &str) -> Option<Signal> {
     }
 }
 
+/// The signal that a record in the user's position shows which a sub-agent was given. Nobody typed it: what the harness
+/// did not write, another agent did.
+pub(crate) fn of_agents_prompt(record: &Record<'_>, text: &str) -> Option<Signal> {
+    match kind_of(record.origin).as_deref() {
+        Some("task-notification") => Some(Signal::OriginNotHuman),
+        Some(_) => of_text(text),
+        None if record.is_meta.flag() => Some(Signal::MetaRecord),
+        None => of_text(text),
+    }
+}
+
+/// Whether `agent` is what the harness calls a helper of its own, such as `acompact-0123ab`, and no one's sub-agent.
+pub(crate) fn is_helper(agent: &str) -> bool {
+    agent.split_once('-').is_some_and(|(name, number)| {
+        let is_name = name.len() > 1 && name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+        is_name && number.len() > 3 && number.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
 /// The signal that a prompt shows which waited in the queue.
 pub(crate) fn of_queued(record: &Record<'_>, attachment: &Attachment<'_>, text: &str) -> Option<Signal> {
     if attachment.is_meta.flag() {
@@ -51,8 +72,11 @@ pub(crate) fn of_queued(record: &Record<'_>, attachment: &Attachment<'_>, text: 
 }
 
 fn is_not_human(origin: Field<'_>) -> bool {
-    let kind = origin.object::<Source<'_>>().and_then(|source| source.kind.filled());
-    kind.is_some_and(|kind| kind != "human")
+    kind_of(origin).is_some_and(|kind| kind != "human")
+}
+
+fn kind_of(origin: Field<'_>) -> Option<Cow<'_, str>> {
+    origin.object::<Source<'_>>().and_then(|source| source.kind.filled())
 }
 
 fn of_text(text: &str) -> Option<Signal> {
