@@ -58,3 +58,123 @@ fn no_sample_session_credits_a_model_with_what_the_harness_wrote() {
     }
     assert!(files.is_empty() || notices >= 15, "{notices} notices in {} sessions", files.len());
 }
+
+/// The session's own file, and those of its sub-agents below the folder of its name.
+fn files_of(session: &Path) -> Vec<std::path::PathBuf> {
+    fn below(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                below(&path, files);
+            } else if path.extension().is_some_and(|ending| ending == "jsonl") {
+                files.push(path);
+            }
+        }
+    }
+    let mut files = vec![session.to_owned()];
+    below(&session.with_extension(""), &mut files);
+    files
+}
+
+/// The JSON values of a file, and how many pieces of it are none; a line may hold several values.
+fn values(file: &Path) -> (Vec<Value>, u64) {
+    let text = String::from_utf8_lossy(&fs::read(file).expect("the session")).into_owned();
+    let (mut values, mut broken) = (Vec::new(), 0);
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        for value in serde_json::Deserializer::from_str(line).into_iter::<Value>() {
+            match value {
+                Ok(value) => values.push(value),
+                Err(_) => broken += 1,
+            }
+        }
+    }
+    (values, broken)
+}
+
+/// Tokens by another way than the plugin's and the host's: all usage by response, then the largest of each response.
+fn tokens(files: &[std::path::PathBuf]) -> [u64; 4] {
+    let mut responses: std::collections::BTreeMap<String, [u64; 4]> = std::collections::BTreeMap::new();
+    let mut seen = std::collections::BTreeSet::new();
+    for (number, mut record) in files.iter().flat_map(|file| values(file).0).enumerate() {
+        // What a sub-agent without a file of its own did is told by rows of its progress only.
+        if record["type"] == "progress" && record["data"]["message"].is_object() && files.len() == 1 {
+            record = record["data"]["message"].take();
+        }
+        let usage = &record["message"]["usage"];
+        let uuid = record["uuid"].as_str().map_or(format!("line {number}"), str::to_owned);
+        if record["type"] != "assistant" || !usage.is_object() || !seen.insert(uuid.clone()) {
+            continue;
+        }
+        let count = |key: &str| usage[key].as_u64().unwrap_or(0);
+        let counts = [
+            count("input_tokens"),
+            count("output_tokens"),
+            count("cache_read_input_tokens"),
+            count("cache_creation_input_tokens"),
+        ];
+        let id = record["message"]["id"].as_str().filter(|id| !id.is_empty());
+        let response = responses.entry(id.map_or(uuid, str::to_owned)).or_default();
+        if counts[1] >= response[1] {
+            *response = counts;
+        }
+    }
+    responses.values().fold([0; 4], |sum, counts| std::array::from_fn(|part| sum[part] + counts[part]))
+}
+
+fn audit(scratch: &Scratch, file: &Path) -> Value {
+    let run = scratch.host(
+        ["audit", "--json", "--provider", "claude", "--plugins", "plugins"]
+            .iter()
+            .map(AsRef::as_ref)
+            .chain([file.as_os_str()]),
+    );
+    serde_json::from_str(&run.succeeds()).unwrap_or_else(|err| panic!("no JSON ({err}): {run}"))
+}
+
+#[test]
+fn the_balance_of_each_sample_session_closes_and_its_tokens_are_those_of_another_count() {
+    let scratch = Scratch::new();
+    for file in sample_sessions("claude", "jsonl") {
+        let audit = audit(&scratch, &file);
+        let files = files_of(&file);
+        let records = &audit["records"];
+        let count = |key: &str| records[key].as_u64().expect("a count");
+        let sum: u64 = ["turns", "folded", "events", "duplicates", "unreadable"].iter().map(|key| count(key)).sum();
+        assert_eq!(count("read"), sum, "{}", file.display());
+        let there: u64 =
+            files.iter().map(|file| values(file)).map(|(values, broken)| values.len() as u64 + broken).sum();
+        assert_eq!(count("read"), there, "{}", file.display());
+        let counted = ["input", "output", "cache_read", "cache_write"].map(|key| audit["tokens"][key].as_u64());
+        assert_eq!(counted, tokens(&files).map(Some), "{}", file.display());
+    }
+}
+
+#[test]
+fn harness_turns_of_sample_sessions_are_where_the_index_says() {
+    let scratch = Scratch::new();
+    let files = sample_sessions("claude", "jsonl");
+    let Some(folder) = std::env::var_os("TOOLPATH_SESSIONS").filter(|_| !files.is_empty()) else { return };
+    let index = fs::read_to_string(Path::new(&folder).join("INDEX.md")).expect("the sample sessions have an index");
+    let mut checked = 0;
+    for file in &files {
+        let name = file.strip_prefix(Path::new(&folder).join("claude")).expect("a sample").display().to_string();
+        let Some(facts) = index.lines().find(|line| line.starts_with(&format!("| {name} |"))) else { continue };
+        let Some((_, facts)) = facts.split_once("harness-generated ") else { continue };
+        let listed = facts.split(';').map(|fact| fact.split("line ").nth(1)?.split(' ').next()?.parse().ok());
+        let number: usize = facts.split([':', ';']).next().and_then(|n| n.trim().parse().ok()).expect("a number");
+        // The index lists them in order behind their number.
+        let lines: Vec<u64> = listed.take(number).map_while(|line| line).collect();
+        let audit = audit(&scratch, file);
+        let found: Vec<u64> = audit["harness_turns"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter(|turn| turn["role"] == "assistant")
+            .map(|turn| turn["line"].as_u64().expect("a line"))
+            .collect();
+        assert_eq!(found.len(), number, "{name}");
+        assert_eq!(found[..lines.len()], lines, "{name}");
+        checked += 1;
+    }
+    assert!(checked > 20, "{checked} sessions were checked");
+}
