@@ -17,6 +17,7 @@ mod known;
 mod lines;
 mod listing;
 mod notices;
+mod novel;
 mod place;
 mod read;
 mod results;

@@ -17,6 +17,7 @@ use crate::calls::Calls;
 use crate::facts::{Facts, News};
 use crate::known::is_known;
 use crate::lines::{End, Piece, Pieces, mend, trim};
+use crate::novel::Novel;
 use crate::place::Place;
 use crate::shape::Record;
 use crate::{events, turns};
@@ -41,6 +42,7 @@ pub(crate) struct Reader<'i> {
     launched: Vec<Launch>,
     calls: Calls,
     facts: Facts,
+    novel: Novel,
     records: u64,
     /// Whether a record was one that Claude Code writes.
     is_recognised: bool,
@@ -66,6 +68,7 @@ impl<'i> Reader<'i> {
             launched: Vec::new(),
             calls: Calls::default(),
             facts: Facts::default(),
+            novel: Novel::default(),
             records: 0,
             is_recognised: false,
         }
@@ -90,6 +93,7 @@ impl<'i> Reader<'i> {
             return Err(PluginError::new(message));
         }
         self.tell_rest(sink)?;
+        self.novel.tell(sink)?;
         self.facts.whole(self.id, |session| sink.session(session))?;
         Ok(Summary { records: self.records })
     }
@@ -181,6 +185,7 @@ impl<'i> Reader<'i> {
             Kind::AgentProgress(said) => self.agent_progress(record, &said, json, &mut place, scope, sink),
             Kind::Other => {
                 scope.learn(record);
+                self.novel.see(record, origin);
                 events::record(record, json, &place, sink)
             }
         }

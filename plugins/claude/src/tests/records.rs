@@ -132,7 +132,7 @@ fn blocks_that_have_no_place_are_kept_whole_beside_the_record() {
     check(
         r#"{"type":"user","uuid":"u","message":{"content":[{"type":"text","text":"see"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}}"#,
         &[
-            "user u: see\n[image: image/png, 3 bytes]",
+            "user u: see\n[image: image/png, 3 bytes, sha256 709e80c88487a241]",
             r#"+ event content-block  after=u: {"block":{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}}"#,
         ],
     );
@@ -229,7 +229,28 @@ fn records_of_any_other_kind_are_events() {
             r#"event unknown line-2: {"raw":{"no":"type"}}"#,
             r#"event assistant f: {"message":7}"#,
             r#"event file-history-snapshot line-4: {"raw":{"type":"file-history-snapshot","messageId":"e"}}"#,
+            "! unknown-record-type 1@0+53: a record of the kind `brand-new` is unknown to this plugin; it is kept as an event",
+            "! unknown-record-type 2@54+13: a record without a kind is unknown to this plugin; it is kept as an event",
         ],
+    );
+}
+
+#[test]
+fn kinds_that_are_not_known_are_counted_by_the_version_that_wrote_them() {
+    let told = read(
+        "s",
+        br#"{"type":"brand-new","version":"3.0"}
+{"type":"user","uuid":"u","message":{"content":"hi"}}
+{"type":"brand-new","version":"3.0"}
+{"type":"brand-new","version":"3.1"}"#,
+    );
+    let told: Vec<&str> = told.iter().filter_map(|line| line.strip_prefix("! unknown-record-type ")).collect();
+    assert_eq!(
+        told,
+        [
+            "1@0+36: 2 records of the kind `brand-new`, written by version 3.0, are unknown to this plugin; they are kept as events",
+            "4@128+36: a record of the kind `brand-new`, written by version 3.1, is unknown to this plugin; it is kept as an event",
+        ]
     );
 }
 
