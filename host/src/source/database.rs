@@ -47,6 +47,11 @@ impl Refusal {
 
 /// A private copy of the database and its log, where it cannot be read in place; `None` for everything else.
 pub(super) fn private_copy(file: &Path) -> Result<Option<(TempDir, PathBuf)>, Refusal> {
+    copy_while(file, &mut || {})
+}
+
+/// The same, with something that happens during each try.
+fn copy_while(file: &Path, meanwhile: &mut dyn FnMut()) -> Result<Option<(TempDir, PathBuf)>, Refusal> {
     // The log lies beside the file, not beside a link to it.
     let file = &fs::canonicalize(file).map_err(Refusal::Unreadable)?;
     let log = beside(file, "-wal");
@@ -59,6 +64,7 @@ pub(super) fn private_copy(file: &Path) -> Result<Option<(TempDir, PathBuf)>, Re
     for _ in 0..TRIES {
         let before = (state(file), state(&log));
         copy_file(file, &copy)?;
+        meanwhile();
         copy_file(&log, &beside(&copy, "-wal"))?;
         if before == (state(file), state(&log)) {
             File::create(beside(&copy, "-shm")).map_err(Refusal::Unwritable)?;
@@ -144,22 +150,30 @@ mod tests {
     fn a_database_that_is_written_to_all_the_time_is_given_up() {
         let folder = database(&[DATABASE, ("x.db-wal", "rows")]);
         let log = folder.path().join("x.db-wal");
-        let (stop, stopped) = std::sync::mpsc::channel::<()>();
-        let writer = std::thread::spawn({
-            let log = log.clone();
-            move || {
-                use std::io::Write;
-                let mut log = fs::OpenOptions::new().append(true).open(log).expect("the log");
-                while stopped.try_recv().is_err() {
-                    log.write_all(&[b'x'; 64]).expect("writing");
-                }
+        let append = |times: &mut u32| {
+            use std::io::Write;
+            *times += 1;
+            let mut log = fs::OpenOptions::new().append(true).open(&log).expect("the log");
+            log.write_all(b"rows").expect("writing");
+        };
+        let mut times = 0;
+        let outcome = copy_while(&folder.path().join("x.db"), &mut || append(&mut times));
+        assert_eq!(times, 3);
+        assert!(matches!(outcome, Err(Refusal::Busy)), "{outcome:?}");
+    }
+
+    #[test]
+    fn a_database_that_comes_to_rest_is_copied_as_it_is_then() {
+        let folder = database(&[DATABASE, ("x.db-wal", "rows")]);
+        let mut times = 0;
+        let copy = copy_while(&folder.path().join("x.db"), &mut || {
+            times += 1;
+            if times == 1 {
+                fs::write(folder.path().join("x.db-wal"), "more rows").expect("writing");
             }
         });
-        // Wide enough that each try takes a while.
-        fs::write(folder.path().join("x.db"), [DATABASE.1.as_bytes(), &vec![0; 8 << 20]].concat()).expect("a file");
-        let outcome = private_copy(&folder.path().join("x.db"));
-        stop.send(()).expect("the writer runs");
-        writer.join().expect("the writer ends");
-        assert!(matches!(outcome, Err(Refusal::Busy)), "{outcome:?}");
+        let (_folder, copy) = copy.expect("readable").expect("a copy");
+        assert_eq!(fs::read_to_string(beside(&copy, "-wal")).expect("the log"), "more rows");
+        assert_eq!(times, 2);
     }
 }

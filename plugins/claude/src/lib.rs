@@ -19,6 +19,7 @@ mod listing;
 mod notices;
 mod novel;
 mod place;
+mod queue;
 mod read;
 mod results;
 mod shape;
@@ -51,10 +52,12 @@ impl Provider for ClaudeCode {
         if request.is_copy() {
             // The spooled copy has a name that means nothing; the log itself names the session.
             let id = lines::first_session_id(as_it_is(request.open_file()?)?)?.unwrap_or_else(|| "stdin".to_owned());
-            return Reader::new(&id, request.name(), Agents::unknown()).read(as_it_is(request.open_file()?)?, sink);
+            let reader = Reader::new(&id, request.name(), Agents::unknown()).with_queue(path);
+            return reader.read(as_it_is(request.open_file()?)?, sink);
         }
         let id = name.strip_suffix(".jsonl").unwrap_or(&name);
-        Reader::new(id, request.name(), Agents::beside(&path, id)).read(as_it_is(request.open_file()?)?, sink)
+        let reader = Reader::new(id, request.name(), Agents::beside(&path, id)).with_queue(path.clone());
+        reader.read(as_it_is(request.open_file()?)?, sink)
     }
 
     fn sessions(&self, request: &ListRequest<'_>, sink: &mut ListSink<'_>) -> Result<(), PluginError> {
