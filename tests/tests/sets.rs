@@ -199,3 +199,39 @@ fn sessions_of_one_name_get_a_digest() {
     assert_eq!(files.len(), 2, "{files:?}");
     assert!(files.iter().all(|file| file.len() == "claude-code-other-01234567.path.json".len()), "{files:?}");
 }
+
+#[test]
+fn a_session_that_is_written_to_meanwhile_gives_a_whole_document_of_what_is_there() {
+    use std::io::Write;
+    use std::time::Duration;
+
+    let scratch = Scratch::new();
+    let path = scratch.write("live.jsonl", prompt("u0", 0) + "\n");
+    fs::create_dir(scratch.path("out")).expect("a folder");
+    std::thread::scope(|threads| {
+        let writer = threads.spawn(|| {
+            let mut log = fs::OpenOptions::new().append(true).open(&path).expect("the log");
+            for number in 0..3000 {
+                let line = reply(&format!("a{number}"), "u0", number % 60, &format!("msg_{number:016}"), 1) + "\n";
+                // In two pieces, so that a reader may come between.
+                let (one, other) = line.split_at(line.len() / 2);
+                for piece in [one, other] {
+                    log.write_all(piece.as_bytes()).expect("writing");
+                    std::thread::sleep(Duration::from_micros(100));
+                }
+            }
+        });
+        let mut runs = 0;
+        while runs == 0 || (!writer.is_finished() && runs < 20) {
+            runs += 1;
+            let run = run(&scratch, "derive", &["live.jsonl"]);
+            toolpath_tests::rules::assert_valid(&run.document());
+            let said = run.stderr();
+            // The last line may be half there; nothing else may be wrong.
+            let is_cut = said.ends_with(": the file ends inside a record\n");
+            assert!(said.is_empty() || (is_cut && said.lines().count() == 1), "{said}");
+            // A folder's result is read twice, and the log grows between.
+            self::run(&scratch, "derive", &["live.jsonl", "-o", "out"]).exits(0);
+        }
+    });
+}
