@@ -5,6 +5,7 @@
 
 mod file;
 mod folder;
+mod said;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -89,7 +89,7 @@ pub(crate) fn texts(field: Field<'_>) -> Vec<Cow<'_, str>> {
         Part::Text(text) => Some(text),
         Part::Block(block, _) => block.text.text(),
     };
-    parts(field).into_iter().filter_map(text).collect()
+    parts(field).filter_map(text).collect()
 }
 
 /// What a tool answered: its text, with placeholders, and the blocks these stand for.

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use toolpath_plugin_api::kit::lines::Lines;
 
+use super::said::Said;
 use crate::content::Content;
 use crate::digest;
 use crate::lines::trim;
@@ -31,6 +32,8 @@ pub(crate) struct AgentFile {
     path: PathBuf,
     state: State,
     told: Told,
+    /// What it holds, once something was said to be in it.
+    said: Option<Said>,
 }
 
 #[derive(Debug)]
@@ -55,7 +58,7 @@ pub(crate) type Log = Take<File>;
 
 impl AgentFile {
     pub(super) fn new(agent: String, path: PathBuf, name: String, call: Option<u128>) -> Self {
-        Self { agent, name, call, branch: None, path, state: State::New, told: Told::default() }
+        Self { agent, name, call, branch: None, path, state: State::New, told: Told::default(), said: None }
     }
 
     /// Whether it can be read. The first time that it can't, why.
@@ -79,6 +82,12 @@ impl AgentFile {
             }
         }
         Ok(false)
+    }
+
+    /// Whether it holds what `record` says.
+    pub(crate) fn holds(&mut self, record: &Record<'_>) -> bool {
+        let path = &self.path;
+        self.said.get_or_insert_with(|| open(path).map(Said::of).unwrap_or_default()).holds(record)
     }
 
     /// How far it was told.

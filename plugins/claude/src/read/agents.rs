@@ -135,26 +135,32 @@ impl Reader<'_> {
         let session = record.session_id.filled();
         let file = said.agent.as_ref().and_then(|agent| self.agents.named(agent, session.as_deref()));
         place.lead = scope.threads.last_line(place.branch.as_ref(), place.parent.as_deref());
-        if let Some(file) = file
-            && self.is_readable(file, sink)?
-        {
-            let reason = "told in the sub-agent's own file";
-            return sink.skip(&place.link(SkipRecord::new(Disposition::Duplicate, reason, place.origin)));
-        }
         let (Some(agent), Some(inner)) = (&said.agent, &said.record) else {
             return events::record(record, json, place, sink);
         };
+        let call = record.parent_tool_use.id();
+        let mut branch = None;
+        if let Some(file) = file
+            && self.is_readable(file, sink)?
+        {
+            if self.agents.file(file).holds(inner) {
+                let reason = "told in the sub-agent's own file";
+                return sink.skip(&place.link(SkipRecord::new(Disposition::Duplicate, reason, place.origin)));
+            }
+            // The file was cut or damaged: the rows go on where it ends.
+            self.tell(file, call.as_deref(), Some(&place.time), scope.depth, sink)?;
+            branch = self.agents.file(file).branch.clone();
+        }
         let kind = Kind::of(inner);
         if !matches!(kind, Kind::Assistant(_) | Kind::User(_)) {
             return events::record(record, json, place, sink);
         }
         let skip = SkipRecord::new(Disposition::Folded, "told as what the sub-agent said", place.origin);
         sink.skip(&place.link(skip))?;
-        let call = record.parent_tool_use.id();
         if let Some(call) = &call {
             self.calls.claim(digest::of_text(call));
         }
-        let branch = scope.branch_within(agent, call.as_deref());
+        let branch = branch.unwrap_or_else(|| scope.branch_within(agent, call.as_deref()));
         let mut within = Place::of(inner, || format!("{}/said", place.id), Some(branch), place.origin);
         within.is_part = true;
         self.facts.see(&within);

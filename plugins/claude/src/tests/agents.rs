@@ -416,6 +416,35 @@ fn rows_of_progress_repeat_what_the_agents_file_tells() {
 }
 
 #[test]
+fn rows_of_progress_go_on_where_a_cut_file_ends() {
+    let folder = Folder::new();
+    let said =
+        |id: &str, text: &str| format!(r#"{{"type":"assistant","uuid":"{id}","message":{{"content":"{text}"}}}}"#);
+    let session = [
+        PROMPT,
+        &call("Agent", "t"),
+        &progress("p1", "c-t", r#"{"type":"user","message":{"content":"look"}}"#),
+        &progress("p2", "p1", &said("a1-3", "and more")),
+        &result("t", r#","toolUseResult":{"agentId":"a1"}"#),
+    ];
+    folder.write("s.jsonl", log(&session));
+    folder.write("s/subagents/agent-a1.jsonl", file("a1") + r#"{"type":"assist"#);
+    let records = folder.records("s.jsonl");
+    let branch = r#"branch={"call":"t","agent":"a1"}"#;
+    assert_eq!(records[2], "duplicate id=p1 after=c-t: told in the sub-agent's own file");
+    assert_eq!(records[3..5], told("a1", "\"t\""));
+    assert!(records[5].starts_with("event unreadable agent-a1/line-3 UNREADABLE"));
+    assert_eq!(
+        records[7..10],
+        [
+            "folded id=p2 after=p1: told as what the sub-agent said",
+            &format!("+ assistant a1-3 {branch}: and more"),
+            "+ result t: seen"
+        ]
+    );
+}
+
+#[test]
 fn what_an_agent_was_given_is_no_humans_and_only_the_harnesss_words_are_flagged() {
     let folder = Folder::new();
     folder.write("s.jsonl", PROMPT);
