@@ -1,0 +1,2 @@
+//! What a host is told of whole logs.
+
