@@ -75,8 +75,9 @@ impl<'a> Agents<'a> {
                 messages::tell(&message, raw.get(), &place, None, sink)?;
             }
             if let Some(report) = &agent.report {
-                let place = place.inner(String::new(), Field::default(), &agent.branch);
-                sink.event(place.part("sub-agent-report").data(report))?;
+                let mut at_end = place.inner(String::new(), Field::default(), &agent.branch);
+                at_end.time = place.time.clone();
+                sink.event(at_end.part("sub-agent-report").data(report))?;
             }
         }
         Ok(())

@@ -71,10 +71,7 @@ mod tests {
     #[test]
     fn the_data_is_what_the_event_does_not_tell_otherwise() {
         let json = r#"{"id":"u","type":"label","timestamp":"t","targetId":"x","a\"b":[1, 2.50],"parentId":null}"#;
-        assert_eq!(
-            fields(json, &TOLD, &[]).as_deref(),
-            Some(r#"{"a\"b":[1, 2.50],"parentId":null,"targetId":"x"}"#)
-        );
+        assert_eq!(fields(json, &TOLD, &[]).as_deref(), Some(r#"{"a\"b":[1, 2.50],"parentId":null,"targetId":"x"}"#));
         assert_eq!(fields(r#"{"id":"u"}"#, &TOLD, &[]).as_deref(), Some("{}"));
         assert_eq!(fields("[1]", &TOLD, &[]), None);
     }

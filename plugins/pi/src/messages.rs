@@ -100,7 +100,12 @@ fn assistant(
     }
     sink.turn(&turn)?;
     let error = message.error.json().filter(|_| !is_shell);
-    events::rest("message-error", &[("errorMessage", error), ("diagnostics", message.diagnostics.json())], place, sink)?;
+    events::rest(
+        "message-error",
+        &[("errorMessage", error), ("diagnostics", message.diagnostics.json())],
+        place,
+        sink,
+    )?;
     events::parts(&content.rest, place, sink)
 }
 

@@ -6,6 +6,7 @@ use toolpath_plugin_api::kit::json::quoted;
 use toolpath_plugin_api::kit::lines::{Line, Lines};
 use toolpath_plugin_api::{EventRecord, Origin, PluginError, SessionRecord, Severity, Sink, Stopped, Summary};
 
+use crate::events;
 use crate::facts::{Facts, News};
 use crate::known::is_known;
 use crate::lines::{End, Piece, Pieces, mend, trim};
@@ -13,7 +14,6 @@ use crate::messages::{self, Words};
 use crate::place::{Place, line_id};
 use crate::roots::Roots;
 use crate::shape::{Message, Record};
-use crate::events;
 
 /// Reads one session.
 pub(crate) struct Reader<'i> {

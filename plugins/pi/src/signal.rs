@@ -60,7 +60,8 @@ pub(crate) fn of_assistant(message: &Message<'_>, content: &Content<'_>) -> Opti
 mod tests {
     use super::*;
 
-    const ZERO: &str = r#""usage":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,"cost":{"total":0}}"#;
+    const ZERO: &str =
+        r#""usage":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,"cost":{"total":0}}"#;
 
     #[track_caller]
     fn check(message: &str, expected: Option<Signal>) {
