@@ -6,5 +6,7 @@ pub mod category;
 pub mod diff;
 pub mod json;
 pub mod lines;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 pub mod testing;
 pub mod time;
