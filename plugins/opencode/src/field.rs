@@ -113,8 +113,6 @@ pub(crate) use shape;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     shape! {
         /// A shape.
         Shape { text: "text" | "rawText", count: "count", }

@@ -198,12 +198,8 @@ mod tests {
 
     #[test]
     fn a_conversation_too_long_to_be_compacted_is_the_harnesss() {
-        let overflow = Shape {
-            error: Some("ContextOverflowError"),
-            is_summary: true,
-            finish: Some("error"),
-            ..Shape::default()
-        };
+        let overflow =
+            Shape { error: Some("ContextOverflowError"), is_summary: true, finish: Some("error"), ..Shape::default() };
         check(overflow.clone(), Some(Signal::CompactionOverflow));
         check(Shape { has_words: true, ..overflow }, None);
     }

@@ -32,6 +32,7 @@ impl Sessions {
         for (table, columns) in TABLES.iter().zip(&mut columns) {
             *columns = database.columns(table)?;
         }
+        let sessions = Self { database, columns };
         if !sessions.has(SESSION, "id") || !(sessions.has(MESSAGE, "data") || sessions.has(NEXT, "data")) {
             return Err(PluginError::new("holds no sessions of opencode; name its database, or another --provider"));
         }

@@ -54,10 +54,10 @@ fn message(nth: usize, raw: &RawValue) -> (Row, Vec<Row>) {
 
 /// A copy: the rows of a store are read again where they are asked for again.
 fn again(row: &Row) -> Row {
-    let data = row.data.as_ref().map_err(|unread| crate::store::Unread {
-        raw: unread.raw.clone(),
-        reason: unread.reason.clone(),
-    });
+    let data = row
+        .data
+        .as_ref()
+        .map_err(|unread| crate::store::Unread { raw: unread.raw.clone(), reason: unread.reason.clone() });
     Row { id: row.id.clone(), kind: row.kind.clone(), data: data.cloned(), ..*row }
 }
 
@@ -87,7 +87,11 @@ impl Store for Exported {
 
     fn parts(&self, _session: &str, message: &Row) -> Result<Rows<'_>, PluginError> {
         let nth = usize::try_from(message.origin.line).unwrap_or(0);
-        let parts = nth.checked_sub(1).and_then(|index| self.messages.get(index)).map(|(_, parts)| parts.as_slice()).unwrap_or_default();
+        let parts = nth
+            .checked_sub(1)
+            .and_then(|index| self.messages.get(index))
+            .map(|(_, parts)| parts.as_slice())
+            .unwrap_or_default();
         Ok(Rows { rows: Box::new(parts.iter().map(|part| Ok(again(part)))), damage: None })
     }
 
