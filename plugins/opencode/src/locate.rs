@@ -25,9 +25,8 @@ impl std::fmt::Debug for Located {
 
 /// The session `id` at `path`; without an id the only one there.
 pub(crate) fn locate(path: &Path, id: Option<&str>) -> Result<Located, PluginError> {
-    let (stores, own) = stores(path)?;
-    let own = own.as_deref();
-    let Some(id) = id.or(own) else { return only(stores) };
+    let Found { stores, session } = stores(path)?;
+    let Some(id) = id.or(session.as_deref()) else { return only(stores) };
     let mut count = 0;
     for store in stores {
         if store.session(id)?.is_some() {
@@ -63,8 +62,16 @@ fn only(stores: Vec<Box<dyn Store>>) -> Result<Located, PluginError> {
     }
 }
 
-/// The stores at `path`, those that win first, and the session that the path itself names.
-fn stores(path: &Path) -> Result<(Vec<Box<dyn Store>>, Option<String>), PluginError> {
+/// What stands at a path.
+struct Found {
+    /// Stores, those that win first.
+    stores: Vec<Box<dyn Store>>,
+    /// The session that the path itself names.
+    session: Option<String>,
+}
+
+fn stores(path: &Path) -> Result<Found, PluginError> {
+    let one = |store: Box<dyn Store>, session| Ok(Found { stores: vec![store], session });
     if path.is_dir() {
         let mut stores: Vec<Box<dyn Store>> = Vec::new();
         for database in databases(path) {
@@ -77,11 +84,11 @@ fn stores(path: &Path) -> Result<(Vec<Box<dyn Store>>, Option<String>), PluginEr
             let message = "holds no sessions of opencode; name its data folder, its `storage` or its database";
             return Err(PluginError::new(message));
         }
-        return Ok((stores, None));
+        return Ok(Found { stores, session: None });
     }
     let (bytes, is_whole) = head_or_whole(path)?;
     if bytes.starts_with(MAGIC) {
-        return Ok((vec![Box::new(Sessions::new(Database::open(path)?)?)], None));
+        return one(Box::new(Sessions::new(Database::open(path)?)?), None);
     }
     if let Some(tree) = tree_of(path) {
         let id = stem(path);
@@ -90,12 +97,12 @@ fn stores(path: &Path) -> Result<(Vec<Box<dyn Store>>, Option<String>), PluginEr
             let message = format!("is the head of a session whose messages lie elsewhere; name it as `{root}#{id}`");
             return Err(PluginError::new(message));
         }
-        return Ok((vec![Box::new(tree)], Some(id)));
+        return one(Box::new(tree), Some(id));
     }
     if !is_whole {
         return Err(PluginError::new("is too long for an exported session"));
     }
-    Ok((vec![Box::new(Exported::new(&String::from_utf8_lossy(&bytes))?)], None))
+    one(Box::new(Exported::new(&String::from_utf8_lossy(&bytes))?), None)
 }
 
 fn head_or_whole(path: &Path) -> Result<(Vec<u8>, bool), PluginError> {
