@@ -29,8 +29,7 @@ impl Reader<'_> {
     pub(crate) fn message(&mut self, row: &Row, line: &mut Line, sink: &mut Sink<'_>) -> Result<(), PluginError> {
         let rows = self.parts(&line.session, row, sink)?;
         let parts: Vec<Part<'_>> = rows.iter().map(Part::of).collect();
-        let message: Message<'_> =
-            row.data.as_deref().ok().and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+        let message: Message<'_> = row.shape();
         let made: Time<'_> = message.time.object_or_default();
         let time = self.time_of(row, moment_of(made.created));
         let whole = Whole { row, message, parts, time };

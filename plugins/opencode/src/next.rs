@@ -15,8 +15,7 @@ use crate::{edits, usage};
 impl Reader<'_> {
     /// Tells one row of the newest model.
     pub(crate) fn next(&mut self, row: &Row, line: &mut Line, sink: &mut Sink<'_>) -> Result<(), PluginError> {
-        let next: Next<'_> =
-            row.data.as_deref().ok().and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+        let next: Next<'_> = row.shape();
         let made: Time<'_> = next.time.object_or_default();
         let time = self.time_of(row, moment_of(made.created));
         match row.kind.as_str() {

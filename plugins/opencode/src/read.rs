@@ -95,8 +95,7 @@ impl<'s> Reader<'s> {
         let Some(row) = store.session(id)? else {
             return Err(PluginError::new(format!("holds no session `{id}`")));
         };
-        let session: Session<'_> =
-            row.data.as_deref().ok().and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+        let session: Session<'_> = row.shape();
         let facts = Facts::new(id, &session, store.files(name));
         facts.tell(|session| sink.session(session))?;
         let mut reader = Self { store, facts, told: HashSet::from([id.to_owned()]), records: 0 };
@@ -108,8 +107,7 @@ impl<'s> Reader<'s> {
 
     /// Tells one session, whose own record is `row`.
     fn session(&mut self, row: &Row, mut line: Line, sink: &mut Sink<'_>) -> Result<(), PluginError> {
-        let session: Session<'_> =
-            row.data.as_deref().ok().and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+        let session: Session<'_> = row.shape();
         let time = self.time_of(row, crate::facts::moment_of(session.created));
         self.event("session", row, &time, line.previous.as_deref(), &line, sink)?;
 
@@ -176,8 +174,7 @@ impl<'s> Reader<'s> {
             return Ok(false);
         }
         let Some(row) = self.store.session(id)? else { return Ok(false) };
-        let session: Session<'_> =
-            row.data.as_deref().ok().and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+        let session: Session<'_> = row.shape();
         // A record may name any session; only what belongs to this one is told with it.
         if session.parent.filled().is_some_and(|parent| parent != line.session) {
             return Ok(false);

@@ -71,6 +71,11 @@ impl Row {
         self
     }
 
+    /// The fields of its data; none when it cannot be read.
+    pub(crate) fn shape<'r, T: Default + serde::Deserialize<'r>>(&'r self) -> T {
+        self.data.as_deref().ok().and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+    }
+
     /// The same, unreadable for `reason`.
     pub(crate) fn without(mut self, reason: String) -> Self {
         self.data = Err(Unread { raw: String::new(), reason });

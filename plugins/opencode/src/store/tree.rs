@@ -97,8 +97,7 @@ impl Tree {
         let mut links = Vec::new();
         for file in self.session_files()? {
             let row = self.row(&file);
-            let session: Session<'_> =
-                row.data.as_deref().ok().and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+            let session: Session<'_> = row.shape();
             links.push((row.id.clone(), session.parent.filled().map(Into::into)));
         }
         Ok(self.links.get_or_init(|| links))
@@ -164,7 +163,14 @@ impl Store for Tree {
     }
 
     fn messages(&self, session: &str) -> Result<Rows<'_>, PluginError> {
-        self.rows(self.messages_of(session))
+        let folder = self.messages_of(session);
+        if folder.is_dir() {
+            return self.rows(folder);
+        }
+        // Where the file was renamed, its messages may still go by the id within it.
+        let row = self.session(session)?;
+        let within: Session<'_> = row.as_ref().map(Row::shape).unwrap_or_default();
+        self.rows(self.messages_of(&within.id.filled().filter(|id| is_plain(id)).unwrap_or(session.into())))
     }
 
     fn parts(&self, session: &str, message: &Row) -> Result<Rows<'_>, PluginError> {
@@ -172,10 +178,8 @@ impl Store for Tree {
         if folder.is_dir() {
             return self.rows(folder);
         }
-        // Where a migration renamed the file, its parts may still go by the id within it.
-        let within: Message<'_> =
-            message.data.as_deref().ok().and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
-        match within.id.filled().filter(|id| is_plain(id)) {
+        // The same may have happened to the message.
+        match message.shape::<Message<'_>>().id.filled().filter(|id| is_plain(id)) {
             Some(id) => self.rows(self.parts_of(session, &id)),
             None => Ok(Rows::none()),
         }

@@ -168,6 +168,14 @@ fn parts_are_found_where_a_migration_renamed_their_message() {
 }
 
 #[test]
+fn messages_are_found_where_a_migration_renamed_their_session() {
+    let made = Made::of("s ses_1 {\"id\":\"s_old\"}\nm msg_1 {\"role\":\"user\"}");
+    let tree = made.tree();
+    fs::rename(tree.join("message/ses_1"), tree.join("message/s_old")).expect("the messages");
+    assert_eq!(told(&tree, "ses_1"), ["user msg_1: "]);
+}
+
+#[test]
 fn a_database_of_an_older_version_lacks_columns() {
     let made = Made::of("");
     let path = made.folder().join("opencode.db");
