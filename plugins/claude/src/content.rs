@@ -83,15 +83,6 @@ impl<'a> Content<'a> {
     }
 }
 
-/// The texts in a message's content, one by one.
-pub(crate) fn texts(field: Field<'_>) -> Vec<Cow<'_, str>> {
-    let text = |part| match part {
-        Part::Text(text) => Some(text),
-        Part::Block(block, _) => block.text.text(),
-    };
-    parts(field).filter_map(text).collect()
-}
-
 /// What a tool answered: its text, with placeholders, and the blocks these stand for.
 pub(crate) fn answer<'a>(field: Field<'a>) -> (Cow<'a, str>, Vec<&'a RawValue>) {
     let (mut texts, mut rest) = (Vec::new(), Vec::new());

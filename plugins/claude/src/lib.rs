@@ -15,11 +15,9 @@ mod events;
 mod facts;
 mod known;
 mod lines;
-mod listing;
 mod notices;
 mod novel;
 mod place;
-mod queue;
 mod read;
 mod results;
 mod shape;
@@ -35,9 +33,7 @@ mod words;
 use std::fs::File;
 use std::io::{self, Read, Take};
 
-use toolpath_plugin_api::{
-    DetectRequest, ListRequest, ListSink, PluginError, Provider, ReadRequest, Sink, Summary, declare_provider,
-};
+use toolpath_plugin_api::{PluginError, Provider, ReadRequest, Sink, Summary, declare_provider};
 
 use crate::agents::Agents;
 use crate::read::Reader;
@@ -52,28 +48,12 @@ impl Provider for ClaudeCode {
         if request.is_copy() {
             // The spooled copy has a name that means nothing; the log itself names the session.
             let id = lines::first_session_id(as_it_is(request.open_file()?)?)?.unwrap_or_else(|| "stdin".to_owned());
-            let reader = Reader::new(&id, request.name(), Agents::unknown()).with_queue(path);
-            return reader.read(as_it_is(request.open_file()?)?, sink);
+            return Reader::new(&id, request.name(), Agents::unknown()).read(as_it_is(request.open_file()?)?, sink);
         }
         let id = name.strip_suffix(".jsonl").unwrap_or(&name);
-        let reader = Reader::new(id, request.name(), Agents::beside(&path, id)).with_queue(path.clone());
-        reader.read(as_it_is(request.open_file()?)?, sink)
-    }
-
-    fn sessions(&self, request: &ListRequest<'_>, sink: &mut ListSink<'_>) -> Result<(), PluginError> {
-        listing::list(&request.roots(), sink)
-    }
-
-    /// Sure where a record of the beginning is Claude Code's own; others stream the same shape, but seldom.
-    fn detect(&self, request: &DetectRequest<'_>) -> u8 {
-        let is_known = |line: &[u8]| std::str::from_utf8(line).is_ok_and(known::is_known);
-        let lines = request.head().split(|byte| *byte == b'\n');
-        if lines.take(DETECTED_LINES).any(is_known) { 80 } else { 0 }
+        Reader::new(id, request.name(), Agents::beside(&path, id)).read(as_it_is(request.open_file()?)?, sink)
     }
 }
-
-/// Lines at a file's beginning of which one tells whose it is.
-const DETECTED_LINES: usize = 50;
 
 /// A file up to its present end: one that grows as fast as it is read would never come to another.
 fn as_it_is(file: File) -> io::Result<Take<File>> {

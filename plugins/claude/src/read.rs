@@ -5,7 +5,6 @@ mod kind;
 mod scope;
 
 use std::io::Read;
-use std::path::PathBuf;
 
 use toolpath_plugin_api::kit::json::quoted;
 use toolpath_plugin_api::kit::lines::{Line, Lines};
@@ -20,7 +19,6 @@ use crate::known::is_known;
 use crate::lines::{End, Piece, Pieces, mend, trim};
 use crate::novel::Novel;
 use crate::place::Place;
-use crate::queue::Queue;
 use crate::shape::Record;
 use crate::{events, turns};
 
@@ -45,7 +43,6 @@ pub(crate) struct Reader<'i> {
     calls: Calls,
     facts: Facts,
     novel: Novel,
-    queue: Queue,
     records: u64,
     /// Whether a record was one that Claude Code writes.
     is_recognised: bool,
@@ -72,16 +69,9 @@ impl<'i> Reader<'i> {
             calls: Calls::default(),
             facts: Facts::default(),
             novel: Novel::default(),
-            queue: Queue::default(),
             records: 0,
             is_recognised: false,
         }
-    }
-
-    /// Looks into the queue of the session in the file `log`.
-    pub(crate) fn with_queue(mut self, log: PathBuf) -> Self {
-        self.queue = Queue::of(log);
-        self
     }
 
     /// Tells every record of `log`, and how many there were.
@@ -196,9 +186,7 @@ impl<'i> Reader<'i> {
             Kind::Other => {
                 scope.learn(record);
                 self.novel.see(record, origin);
-                events::record(record, json, &place, sink)?;
-                let unsaid = if scope.is_session() { self.queue.unsaid(record, origin.offset) } else { None };
-                unsaid.map_or(Ok(()), |prompt| turns::unsaid(record, &prompt, &place, sink))
+                events::record(record, json, &place, sink)
             }
         }
     }

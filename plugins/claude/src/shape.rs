@@ -138,10 +138,6 @@ shape! {
         attachment: "attachment",
         custom_title: "customTitle",
         ai_title: "aiTitle",
-        operation: "operation",
-        content: "content",
-        last_prompt: "lastPrompt",
-        summary: "summary",
     }
 }
 

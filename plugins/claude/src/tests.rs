@@ -4,7 +4,6 @@ pub(crate) mod folder;
 
 mod agents;
 mod credit;
-mod queue;
 mod recorder;
 mod records;
 

@@ -107,21 +107,6 @@ pub(crate) fn queued(
     sink.event(place.part("attachment").data(&data))
 }
 
-/// Tells a prompt that stands in the queue and nowhere else; its record is told already.
-pub(crate) fn unsaid(
-    record: &Record<'_>,
-    content: &Content<'_>,
-    place: &Place<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<(), Stopped> {
-    let environment = Environment::of(record);
-    let id = format!("{}/prompt", place.id);
-    let mut turn = TurnRecord::new(Role::User, &id, &place.time, place.origin);
-    turn.parent_or_previous().part_of_record();
-    fill(&mut turn, content, &environment, place);
-    sink.turn(&turn)
-}
-
 /// Where a record was made.
 struct Environment<'a> {
     cwd: Option<std::borrow::Cow<'a, str>>,
