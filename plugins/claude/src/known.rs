@@ -31,15 +31,33 @@ const APART: &[(&str, &str)] = &[
     ("worktree-state", "worktreeSession"),
 ];
 
+/// How sure a record makes that it is Claude Code's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Known {
+    /// A message in a shape that others stream as well.
+    Message,
+    /// A kind of record without a place in the conversation, with a field of that kind.
+    Apart,
+    /// A record with a place in the conversation.
+    Chained,
+    /// A message with a place in the conversation.
+    Whole,
+}
+
 /// Whether the record `json` is one that Claude Code writes.
 pub(crate) fn is_known(json: &str) -> bool {
+    known(json).is_some()
+}
+
+/// What shows that the record `json` is one that Claude Code writes.
+pub(crate) fn known(json: &str) -> Option<Known> {
     type Fields<'a> = BTreeMap<String, &'a RawValue>;
-    let Ok(fields) = serde_json::from_str::<Fields<'_>>(json) else { return false };
+    let fields = serde_json::from_str::<Fields<'_>>(json).ok()?;
     let field = |key: &str| Field(fields.get(key).copied().filter(|value| value.get() != "null"));
     let message: Fields<'_> = field("message").object().unwrap_or_default();
     // Qwen Code chains records in the same way; what they say is in these.
     if message.contains_key("parts") || fields.contains_key("systemPayload") {
-        return false;
+        return None;
     }
     let kind = field("type").text().unwrap_or_default();
     let is_message = matches!(&*kind, "user" | "assistant")
@@ -47,7 +65,13 @@ pub(crate) fn is_known(json: &str) -> bool {
             || message.get("content").is_some_and(|content| content.get().starts_with(['"', '['])));
     let is_chained = field("uuid").filled().is_some()
         && ["parentUuid", "isSidechain"].into_iter().any(|key| fields.contains_key(key));
-    is_message || is_chained || APART.iter().any(|&(name, own)| name == kind && field(own).json().is_some())
+    match (is_message, is_chained) {
+        (true, true) => Some(Known::Whole),
+        (false, true) => Some(Known::Chained),
+        _ if APART.iter().any(|&(name, own)| name == kind && field(own).json().is_some()) => Some(Known::Apart),
+        (true, false) => Some(Known::Message),
+        (false, false) => None,
+    }
 }
 
 #[cfg(test)]

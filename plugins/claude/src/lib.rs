@@ -3,18 +3,24 @@
 //! A session is a file of JSON lines to which Claude Code only appends. One line goes through these modules:
 //! `lines` (what it holds), `shape` (the log's own names), `known` (whether it is Claude Code's at all), `read` (what
 //! becomes of the record), then `turns`, `results` or `events` (how it is told), helped by `content`, `signal` and
-//! `words` (who wrote it), `edits`, `tools` and `usage`. `facts` gathers what the whole session is called. Nothing is kept of a record once told.
+//! `words` (who wrote it), `edits`, `tools` and `usage`. `facts` gathers what the whole session is called. Nothing is kept
+//! of a record once told but digests of ids.
+//!
+//! Sub-agents have files of their own (`agents`), which are told on `branches` of the `calls` that started them. `list`
+//! glances at the sessions of a root, and `detect` at the beginning of a file.
 
 mod agents;
 mod branches;
 mod calls;
 mod content;
+mod detect;
 mod digest;
 mod edits;
 mod events;
 mod facts;
 mod known;
 mod lines;
+mod list;
 mod notices;
 mod novel;
 mod place;
@@ -33,7 +39,9 @@ mod words;
 use std::fs::File;
 use std::io::{self, Read, Take};
 
-use toolpath_plugin_api::{PluginError, Provider, ReadRequest, Sink, Summary, declare_provider};
+use toolpath_plugin_api::{
+    DetectRequest, ListRequest, ListSink, PluginError, Provider, ReadRequest, Sink, Summary, declare_provider,
+};
 
 use crate::agents::Agents;
 use crate::read::Reader;
@@ -52,6 +60,17 @@ impl Provider for ClaudeCode {
         }
         let id = name.strip_suffix(".jsonl").unwrap_or(&name);
         Reader::new(id, request.name(), Agents::beside(&path, id)).read(as_it_is(request.open_file()?)?, sink)
+    }
+
+    fn sessions(&self, request: &ListRequest<'_>, sink: &mut ListSink<'_>) -> Result<(), PluginError> {
+        for root in request.roots() {
+            list::root(&root, sink)?;
+        }
+        Ok(())
+    }
+
+    fn detect(&self, request: &DetectRequest<'_>) -> u8 {
+        detect::sureness(request.head())
     }
 }
 

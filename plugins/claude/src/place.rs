@@ -44,7 +44,7 @@ impl<'a> Place<'a> {
             id: uuid.unwrap_or_else(|| name().into()),
             parent: record.parent.filled().or_else(|| logical_parent(record)),
             lead: None,
-            time: time(record),
+            time: time_of(record),
             branch,
             is_part: false,
             origin,
@@ -106,7 +106,8 @@ fn logical_parent<'a>(record: &Record<'a>) -> Option<Cow<'a, str>> {
     if is(record.subtype.text()) || is(record.kind.text()) { record.logical_parent.filled() } else { None }
 }
 
-fn time<'a>(record: &Record<'a>) -> Cow<'a, str> {
+/// The record's time as the log has it; empty when it has none.
+pub(crate) fn time_of<'a>(record: &Record<'a>) -> Cow<'a, str> {
     record.timestamp.filled().unwrap_or_else(|| {
         let milliseconds = record.timestamp_ms.count().and_then(|count| i64::try_from(count).ok());
         milliseconds.and_then(from_millis).unwrap_or_default().into()

@@ -138,6 +138,8 @@ shape! {
         attachment: "attachment",
         custom_title: "customTitle",
         ai_title: "aiTitle",
+        last_prompt: "lastPrompt",
+        summary: "summary",
     }
 }
 

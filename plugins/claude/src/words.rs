@@ -58,6 +58,16 @@ pub(crate) fn is_helper(agent: &str) -> bool {
     })
 }
 
+/// The command that a text is about, of those with which a person steers the harness (`/compact`).
+pub(crate) fn command(text: &str) -> Option<String> {
+    let within = |name: &str| {
+        let (_, after) = text.split_once(&format!("<{name}>"))?;
+        after.split_once(&format!("</{name}>")).map(|(inner, _)| inner.trim())
+    };
+    let (name, args) = (within("command-name")?, within("command-args").unwrap_or(""));
+    Some(format!("{name} {args}").trim().to_owned()).filter(|command| !command.is_empty())
+}
+
 /// The signal that a prompt shows which waited in the queue.
 pub(crate) fn of_queued(record: &Record<'_>, attachment: &Attachment<'_>, text: &str) -> Option<Signal> {
     if attachment.is_meta.flag() {
