@@ -37,11 +37,15 @@ impl Branches {
             let known = self.by_agent.get(&digest::of_text(&agent)).cloned();
             return known.unwrap_or_else(|| self.named(&agent, caller(record, calls).as_deref()));
         }
-        let parent = record.parent.filled();
-        let branch = match parent.as_deref().map(|parent| self.by_record.get(&digest::of_text(parent))) {
-            Some(Some(branch)) => branch.clone(),
+        let parent = record.parent.filled().map(|parent| digest::of_text(&parent));
+        let call = record.parent_tool_use.id().map(|call| digest::of(&["call", &call]));
+        let known = parent.iter().chain(&call).find_map(|key| self.by_record.get(key)).cloned();
+        let branch = match (known, parent) {
+            (Some(branch), _) => branch,
             // Its own chain was lost: the latest is the likeliest.
-            Some(None) if self.last.is_some() && !is_prompt(record) => self.last.clone().unwrap_or_default(),
+            (None, Some(_)) if call.is_none() && self.last.is_some() && !is_prompt(record) => {
+                self.last.clone().unwrap_or_default()
+            }
             _ => {
                 self.unnamed += 1;
                 let nth = self.unnamed;
@@ -49,8 +53,9 @@ impl Branches {
                 branch(caller(record, calls).as_deref(), &agent)
             }
         };
-        if let Some(id) = record.uuid.filled() {
-            self.by_record.insert(digest::of_text(&id), branch.clone());
+        let id = record.uuid.filled().map(|id| digest::of_text(&id));
+        for key in id.into_iter().chain(call) {
+            self.by_record.insert(key, branch.clone());
         }
         self.last = Some(branch.clone());
         branch
@@ -145,6 +150,18 @@ mod tests {
                 (r#"{"type":"user","uuid":"b3","parentUuid":"b2"}"#, r#"{"call":"t2","agent":"sidechain"}"#),
                 // A record between was lost.
                 (r#"{"type":"assistant","uuid":"b5","parentUuid":"b4"}"#, r#"{"call":"t2","agent":"sidechain"}"#),
+            ],
+        );
+    }
+
+    #[test]
+    fn where_only_the_call_is_named_it_tells_the_branches_apart() {
+        check(
+            &[],
+            &[
+                (r#"{"parent_tool_use_id":"t"}"#, r#"{"call":"t","agent":"sidechain"}"#),
+                (r#"{"parent_tool_use_id":"v"}"#, r#"{"call":"v","agent":"sidechain-2"}"#),
+                (r#"{"parent_tool_use_id":"t"}"#, r#"{"call":"t","agent":"sidechain"}"#),
             ],
         );
     }

@@ -45,6 +45,15 @@ pub(crate) struct Call<'a> {
 impl<'a> Content<'a> {
     /// Reads the content of the record `id`'s message; `by_model` when a named model wrote it.
     pub(crate) fn of(field: Field<'a>, id: &str, by_model: bool) -> Self {
+        Self::but(field, id, by_model, |_| false)
+    }
+
+    /// The same, with blocks whose text `is_apart` from what was said among those of other kinds.
+    pub(crate) fn without(field: Field<'a>, id: &str, is_apart: impl Fn(&str) -> bool) -> Self {
+        Self::but(field, id, false, is_apart)
+    }
+
+    fn but(field: Field<'a>, id: &str, by_model: bool, is_apart: impl Fn(&str) -> bool) -> Self {
         let mut content = Self::default();
         let (mut texts, mut thoughts) = (Vec::new(), Vec::new());
         for part in parts(field) {
@@ -57,6 +66,7 @@ impl<'a> Content<'a> {
             };
             let kind = block.kind.text().unwrap_or_default();
             match (&*kind, block.text.text(), block.thinking.text()) {
+                ("text", Some(text), _) if is_apart(&text) => content.rest.push(raw),
                 ("text", Some(text), _) => texts.push(text),
                 ("thinking", _, Some(thought)) => thoughts.push(thought),
                 ("thinking" | "redacted_thinking", ..) => content.rest.push(raw),
@@ -170,6 +180,14 @@ mod tests {
         assert_eq!(of(field(blocks), false).text, "a\nb\nc");
         assert_eq!(of(field("[]"), false).text, "");
         assert_eq!(of(Field::default(), false).text, "");
+    }
+
+    #[test]
+    fn a_block_that_somebody_else_wrote_is_set_apart() {
+        let blocks = field(r#"[{"type":"text","text":"a"},{"type":"text","text":"<b>"},"<c>"]"#);
+        let content = Content::without(blocks, "r", |text| text.starts_with('<'));
+        assert_eq!((&*content.text, content.rest.len()), ("a\n<c>", 1));
+        assert_eq!(Content::without(field(r#""<b>""#), "r", |_| true).text, "<b>");
     }
 
     #[test]

@@ -58,6 +58,11 @@ impl Facts {
         News::None
     }
 
+    /// The version of the harness that wrote last.
+    pub(crate) fn version(&self) -> Option<&str> {
+        self.version.as_deref()
+    }
+
     /// The session's base, as far as it is known.
     pub(crate) fn base<'f>(&'f self, id: &'f str) -> SessionRecord<'f> {
         let mut session = SessionRecord::new(id);

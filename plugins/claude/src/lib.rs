@@ -24,6 +24,7 @@ mod list;
 mod notices;
 mod novel;
 mod place;
+mod queue;
 mod read;
 mod results;
 mod shape;

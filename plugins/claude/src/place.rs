@@ -24,6 +24,8 @@ pub(crate) struct Place<'a> {
     pub(crate) time: Cow<'a, str>,
     /// The sub-agent's branch it belongs to, as JSON.
     pub(crate) branch: Option<Rc<str>>,
+    /// Whether the harness itself speaks in the user's position here.
+    pub(crate) is_helpers: bool,
     /// Whether another call accounts for the record, so that all that is told here is a part of it.
     pub(crate) is_part: bool,
     /// Its line.
@@ -46,6 +48,7 @@ impl<'a> Place<'a> {
             lead: None,
             time: time_of(record),
             branch,
+            is_helpers: false,
             is_part: false,
             origin,
         }

@@ -19,6 +19,7 @@ use crate::known::is_known;
 use crate::lines::{End, Piece, Pieces, mend, trim};
 use crate::novel::Novel;
 use crate::place::Place;
+use crate::queue::Queue;
 use crate::shape::Record;
 use crate::{events, turns};
 
@@ -41,6 +42,7 @@ pub(crate) struct Reader<'i> {
     /// Sub-agents that go on in the background.
     launched: Vec<Launch>,
     calls: Calls,
+    queue: Queue,
     facts: Facts,
     novel: Novel,
     records: u64,
@@ -67,6 +69,7 @@ impl<'i> Reader<'i> {
             telling: Vec::new(),
             launched: Vec::new(),
             calls: Calls::default(),
+            queue: Queue::default(),
             facts: Facts::default(),
             novel: Novel::default(),
             records: 0,
@@ -94,6 +97,9 @@ impl<'i> Reader<'i> {
         }
         self.tell_rest(sink)?;
         self.novel.tell(sink)?;
+        for prompt in std::mem::take(&mut self.queue).rest() {
+            prompt.tell(None, sink)?;
+        }
         self.facts.whole(self.id, |session| sink.session(session))?;
         Ok(Summary { records: self.records })
     }
@@ -163,16 +169,24 @@ impl<'i> Reader<'i> {
         match Kind::of(record) {
             Kind::Assistant(message) => {
                 scope.adopt(&mut place);
+                if place.branch.is_none() {
+                    for prompt in self.queue.take() {
+                        prompt.tell(place.parent.as_deref(), sink)?;
+                        place.parent = Some(prompt.id().to_owned().into());
+                    }
+                }
                 scope.threads.say(place.branch.as_ref(), message.id.filled().as_deref(), &place.id);
                 turns::assistant(record, &message, &place, &mut self.calls, sink)
             }
             Kind::User(message) => {
                 scope.adopt(&mut place);
+                self.queue.repeat(message.content);
                 self.before_notice(record, message.content, &place, scope, sink)?;
                 let returned = self.before_results(record, &message, &mut place, scope, sink)?;
                 turns::user(record, &message, &place, returned, sink)
             }
             Kind::Queued(attachment) => {
+                self.queue.repeat(attachment.prompt);
                 self.before_notice(record, attachment.prompt, &place, scope, sink)?;
                 turns::queued(record, &attachment, &place, sink)
             }
@@ -186,6 +200,9 @@ impl<'i> Reader<'i> {
             Kind::Other => {
                 scope.learn(record);
                 self.novel.see(record, origin);
+                if scope.is_session() && record.kind.text().as_deref() == Some("queue-operation") {
+                    self.queue.learn(record, &place, self.facts.version());
+                }
                 events::record(record, json, &place, sink)
             }
         }

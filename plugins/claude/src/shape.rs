@@ -123,6 +123,7 @@ shape! {
         version: "version",
         is_sidechain: "isSidechain",
         is_meta: "isMeta",
+        is_synthetic: "isSynthetic",
         is_compact_summary: "isCompactSummary",
         is_api_error: "isApiErrorMessage" | "is_api_error_message",
         agent_id: "agentId",
@@ -140,6 +141,8 @@ shape! {
         ai_title: "aiTitle",
         last_prompt: "lastPrompt",
         summary: "summary",
+        operation: "operation",
+        content: "content",
     }
 }
 

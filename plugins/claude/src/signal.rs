@@ -25,6 +25,8 @@ pub(crate) enum Signal {
     QueuedNotification,
     /// User: another agent's message, in a team.
     TeamMessage,
+    /// User: what the harness asks a helper of its own, such as the one that sums a session up.
+    HelperPrompt,
     /// User: nothing but elements that only the harness writes.
     HarnessWrapper,
     /// User: the caveat that introduces what local commands printed.
@@ -44,6 +46,7 @@ impl Signal {
             Self::OriginNotHuman => "\"origin-not-human\"",
             Self::QueuedNotification => "\"queued-notification\"",
             Self::TeamMessage => "\"team-message\"",
+            Self::HelperPrompt => "\"helper-prompt\"",
             Self::HarnessWrapper => "\"harness-wrapper\"",
             Self::LocalCommandCaveat => "\"local-command-caveat\"",
             Self::InterruptionNotice => "\"interruption-notice\"",

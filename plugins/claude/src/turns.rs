@@ -7,7 +7,8 @@ use crate::content::{Call, Content};
 use crate::facts::branch_of;
 use crate::place::Place;
 use crate::read::Returned;
-use crate::shape::{Attachment, Message, Record};
+use crate::shape::{Attachment, Field, Message, Record};
+use crate::signal::Signal;
 use crate::{events, results, signal, tools, usage, words};
 
 /// Tells an assistant record: one line of a model's message, or the harness speaking in its place.
@@ -57,6 +58,12 @@ pub(crate) fn user(
     sink: &mut Sink<'_>,
 ) -> Result<(), Stopped> {
     let content = Content::of(message.content, &place.id, false);
+    let signal = match &place.branch {
+        _ if place.is_helpers => Some(Signal::HelperPrompt),
+        Some(_) => words::of_agents_prompt(record, &content.text),
+        None => words::of_user(record, &content.text),
+    };
+    let content = if signal.is_none() { typed(message.content, content, place) } else { content };
     let rest = match returned {
         Returned::Now => results::tell(&content.results, record, place, sink)?,
         Returned::Later => Vec::new(),
@@ -75,10 +82,6 @@ pub(crate) fn user(
         let environment = Environment::of(record);
         let mut turn = place.turn(Role::User);
         fill(&mut turn, &content, &environment, place);
-        let signal = match &place.branch {
-            Some(_) => words::of_agents_prompt(record, &content.text),
-            None => words::of_user(record, &content.text),
-        };
         if let Some(signal) = signal {
             turn.harness_generated(signal.json());
         }
@@ -96,15 +99,26 @@ pub(crate) fn queued(
     sink: &mut Sink<'_>,
 ) -> Result<(), Stopped> {
     let content = Content::of(attachment.prompt, &place.id, false);
+    let signal = words::of_queued(record, attachment, &content.text);
+    // What the harness put beside a prompt is in the attachment, which is told below.
+    let content = if signal.is_none() { typed(attachment.prompt, content, place) } else { content };
     let environment = Environment::of(record);
     let mut turn = place.turn(Role::User);
     fill(&mut turn, &content, &environment, place);
-    if let Some(signal) = words::of_queued(record, attachment, &content.text) {
+    if let Some(signal) = signal {
         turn.harness_generated(signal.json());
     }
     sink.turn(&turn)?;
     let data = format!(r#"{{"attachment":{}}}"#, record.attachment.json().unwrap_or("null"));
     sink.event(place.part("attachment").data(&data))
+}
+
+/// A prompt's content without the blocks that the harness put beside what was typed.
+fn typed<'a>(field: Field<'a>, content: Content<'a>, place: &Place<'_>) -> Content<'a> {
+    let is_harness = |text: &str| words::of_text(text).is_some();
+    let without = Content::without(field, &place.id, is_harness);
+    // A block that nothing was typed beside is shown as it is.
+    if without.text.is_empty() { content } else { without }
 }
 
 /// Where a record was made.

@@ -89,7 +89,9 @@ impl Scope {
         if let Some((_, branch)) = &self.agent {
             return Some(branch.clone());
         }
-        let is_sidechain = record.is_sidechain.flag();
+        // Captures of the stream mark a sub-agent's messages by the call alone.
+        let is_message = || matches!(record.kind.text().as_deref(), Some("user" | "assistant"));
+        let is_sidechain = record.is_sidechain.flag() || (record.parent_tool_use.id().is_some() && is_message());
         let is_named = self.is_named_as_agents;
         let is_agents_own = *self.is_agents_own.get_or_insert(is_sidechain && is_named);
         (is_sidechain && !is_agents_own).then(|| self.branches.of(record, calls))
@@ -114,9 +116,10 @@ impl Scope {
         }
     }
 
-    /// Gives the first message the parent that it has in another file.
+    /// Gives a message what it has of its file: the first one the parent that it has in another file.
     pub(super) fn adopt(&mut self, place: &mut Place<'_>) {
         self.has_begun = true;
+        place.is_helpers = self.agent.as_ref().is_some_and(|(agent, _)| words::is_prompted_by_harness(agent));
         if let Some(parent) = self.follows.take() {
             place.parent.get_or_insert(parent.into());
         }

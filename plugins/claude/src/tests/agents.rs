@@ -175,12 +175,16 @@ fn an_agent_whose_call_was_never_answered_is_told_at_the_end_of_its_call() {
 }
 
 #[test]
-fn the_harnesss_helpers_are_no_orphans() {
+fn the_harnesss_helpers_are_no_orphans_and_their_prompts_are_its_own() {
     let folder = Folder::new();
     folder.write("s.jsonl", PROMPT);
     folder.write("s/subagents/agent-acompact-0a1b2c.jsonl", file("acompact-0a1b2c"));
     let records = folder.records("s.jsonl");
     assert_eq!(records[1..].len(), 2, "{records:?}");
+    assert!(
+        records[1].ends_with(r#" HARNESS branch={"call":null,"agent":"acompact-0a1b2c"} signal="helper-prompt": look"#)
+    );
+    assert!(!records[2].contains("HARNESS"));
 }
 
 #[test]

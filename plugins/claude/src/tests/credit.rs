@@ -206,3 +206,49 @@ fn words_of_the_harness_beside_a_result_are_its_own_and_a_prompt_there_is_a_huma
     check(&log(r#","isMeta":true"#, "x"), &["+ result t: ok", r#"user u HARNESS signal="meta-record": x"#]);
     check(&log("", "go on"), &["+ result t: ok", "user u: go on"]);
 }
+
+#[test]
+fn a_reminder_beside_a_prompt_is_not_the_humans_and_stands_beside_the_turn() {
+    let blocks = r#"[{"type":"text","text":"<ide_opened_file>a.py</ide_opened_file>"},{"type":"text","text":"fix it"},{"type":"text","text":"<system-reminder>be kind</system-reminder>"}]"#;
+    let block =
+        |text: &str| format!(r#"+ event content-block  after=u: {{"block":{{"type":"text","text":"{text}"}}}}"#);
+    check(
+        &format!(r#"{{"type":"user","uuid":"u","message":{{"content":{blocks}}}}}"#),
+        &[
+            "user u: fix it",
+            &block("<ide_opened_file>a.py</ide_opened_file>"),
+            &block("<system-reminder>be kind</system-reminder>"),
+        ],
+    );
+    check(
+        &format!(r#"{{"type":"attachment","uuid":"u","attachment":{{"type":"queued_command","prompt":{blocks}}}}}"#),
+        &[
+            "user u: fix it",
+            &format!(r#"+ event attachment  after=u: {{"attachment":{{"type":"queued_command","prompt":{blocks}}}}}"#),
+        ],
+    );
+}
+
+#[test]
+fn a_reminder_within_what_was_typed_is_not_taken_apart() {
+    let typed = "what is <system-reminder>x</system-reminder>?";
+    check(
+        &format!(r#"{{"type":"user","uuid":"u","message":{{"content":[{{"type":"text","text":"{typed}"}}]}}}}"#),
+        &[&format!("user u: {typed}")],
+    );
+}
+
+#[test]
+fn messages_of_a_sub_agent_in_a_captured_stream_are_on_its_branch() {
+    let said = |id: &str, call: &str| {
+        format!(r#"{{"type":"user","uuid":"{id}","parent_tool_use_id":{call},"message":{{"content":"{id}"}}}}"#)
+    };
+    check(
+        &[said("a", "null"), said("b", "\"t\""), said("c", "\"t\"")].join("\n"),
+        &[
+            "user a: a",
+            r#"user b branch={"call":"t","agent":"sidechain"}: b"#,
+            r#"user c branch={"call":"t","agent":"sidechain"}: c"#,
+        ],
+    );
+}
