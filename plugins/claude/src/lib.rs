@@ -27,6 +27,7 @@ mod place;
 mod queue;
 mod read;
 mod results;
+mod seen;
 mod shape;
 mod signal;
 #[cfg(test)]

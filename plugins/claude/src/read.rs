@@ -20,6 +20,7 @@ use crate::lines::{End, Piece, Pieces, mend, trim};
 use crate::novel::Novel;
 use crate::place::Place;
 use crate::queue::Queue;
+use crate::seen::{Repeats, Seen};
 use crate::shape::Record;
 use crate::{events, turns};
 
@@ -43,6 +44,7 @@ pub(crate) struct Reader<'i> {
     launched: Vec<Launch>,
     calls: Calls,
     queue: Queue,
+    seen: Seen,
     facts: Facts,
     novel: Novel,
     records: u64,
@@ -70,6 +72,7 @@ impl<'i> Reader<'i> {
             launched: Vec::new(),
             calls: Calls::default(),
             queue: Queue::default(),
+            seen: Seen::default(),
             facts: Facts::default(),
             novel: Novel::default(),
             records: 0,
@@ -166,7 +169,13 @@ impl<'i> Reader<'i> {
         } else {
             self.facts.see(&place);
         }
-        match Kind::of(record) {
+        let kind = Kind::of(record);
+        if let Kind::Assistant(message) | Kind::User(message) = &kind
+            && let Some(repeats) = self.seen.repeats(record, message)
+        {
+            return sink.skip(&replay(repeats, &mut place));
+        }
+        match kind {
             Kind::Assistant(message) => {
                 scope.adopt(&mut place);
                 if place.branch.is_none() {
@@ -184,6 +193,10 @@ impl<'i> Reader<'i> {
                 self.before_notice(record, message.content, &place, scope, sink)?;
                 let returned = self.before_results(record, &message, &mut place, scope, sink)?;
                 turns::user(record, &message, &place, returned, sink)
+            }
+            // The prompt became a message of its own as well.
+            Kind::Queued(attachment) if attachment.source.filled().is_some_and(|source| self.seen.has(&source)) => {
+                events::record(record, json, &place, sink)
             }
             Kind::Queued(attachment) => {
                 self.queue.repeat(attachment.prompt);
@@ -224,6 +237,19 @@ impl<'i> Reader<'i> {
         sink.event(event.data(&data).unreadable())?;
         sink.diagnostic(Severity::Error, "unreadable-record", reason, origin)?;
         Ok(Taken::Yes)
+    }
+}
+
+/// A record that repeats another: what names it is led on to that one.
+fn replay<'p>(repeats: Repeats, place: &'p mut Place<'_>) -> SkipRecord<'p> {
+    let skip = SkipRecord::new(Disposition::Duplicate, "repeats a message told before", place.origin);
+    match repeats {
+        // Its id stands for the first already.
+        Repeats::Itself => skip,
+        Repeats::Another(first) => {
+            place.lead = first.map(Into::into);
+            place.link(skip)
+        }
     }
 }
 

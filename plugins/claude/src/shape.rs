@@ -127,6 +127,7 @@ shape! {
         is_compact_summary: "isCompactSummary",
         is_api_error: "isApiErrorMessage" | "is_api_error_message",
         agent_id: "agentId",
+        forked_from: "forkedFrom",
         parent_session: "parentSessionId",
         parent_last: "parentLastUuid",
         team: "teamName",
@@ -162,6 +163,13 @@ shape! {
     Source {
         kind: "kind",
         from: "from",
+    }
+}
+
+shape! {
+    /// `forkedFrom` of the records that a fork copied.
+    ForkedFrom {
+        message: "messageUuid",
     }
 }
 
@@ -291,6 +299,7 @@ shape! {
         kind: "type",
         prompt: "prompt",
         mode: "commandMode",
+        source: "source_uuid",
         origin: "origin",
         is_meta: "isMeta",
     }
