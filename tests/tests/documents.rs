@@ -83,19 +83,33 @@ fn the_compact_and_the_pretty_form_are_one_document() {
 
 #[test]
 fn a_session_cut_after_any_line_is_a_document_or_one_clear_sentence() {
-    let scratch = Scratch::new();
-    for (provider, _, session) in cases() {
-        let whole = fs::read(&session).expect("the session");
-        let ends: Vec<usize> = (0..whole.len()).filter(|&at| whole[at] == b'\n').flat_map(|at| [at, at + 1]).collect();
-        for cut in ends.into_iter().chain([1, whole.len() / 2, whole.len() - 1]) {
-            scratch.write("session.jsonl", &whole[..cut]);
-            let run = scratch.host(["--provider", &provider, "--plugins", "plugins", "session.jsonl"]);
-            if run.code() == Some(0) {
-                assert_valid(&run.document());
-            } else {
-                run.exits(1);
-                assert_eq!((run.stdout().as_str(), run.stderr().lines().count()), ("", 1), "{run}");
-            }
+    let cases = cases();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let work = || {
+        let scratch = Scratch::new();
+        while let Some((provider, _, session)) = cases.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+            cut_after_any_line(&scratch, provider, session);
+        }
+    };
+    std::thread::scope(|threads| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, std::num::NonZero::get) {
+            threads.spawn(work);
+        }
+    });
+}
+
+fn cut_after_any_line(scratch: &Scratch, provider: &str, session: &Path) {
+    let whole = fs::read(session).expect("the session");
+    let name = format!("cut.{}", session.extension().expect("an ending").to_string_lossy());
+    let ends: Vec<usize> = (0..whole.len()).filter(|&at| whole[at] == b'\n').flat_map(|at| [at, at + 1]).collect();
+    for cut in ends.into_iter().chain([1, whole.len() / 2, whole.len() - 1]) {
+        scratch.write(&name, &whole[..cut]);
+        let run = scratch.host(["--provider", provider, "--plugins", "plugins", &name]);
+        if run.code() == Some(0) {
+            assert_valid(&run.document());
+        } else {
+            run.exits(1);
+            assert_eq!((run.stdout().as_str(), run.stderr().lines().count()), ("", 1), "{run}");
         }
     }
 }

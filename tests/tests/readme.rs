@@ -69,6 +69,9 @@ fn every_code_that_is_told_stands_in_the_readme() {
     let files = String::from_utf8(output.expect("git runs").stdout).expect("text");
     let mut codes = 0;
     for file in files.lines().filter(|file| file.ends_with(".rs") && !file.contains("tests")) {
+        // What only one plugin tells stands in its own page.
+        let own = file.split('/').take(2).collect::<Vec<_>>().join("/") + "/README.md";
+        let own = fs::read_to_string(top().join(own)).unwrap_or_default();
         let text = fs::read_to_string(top().join(file)).unwrap_or_default();
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         for told in text.split("Severity::").skip(1) {
@@ -76,8 +79,13 @@ fn every_code_that_is_told_stands_in_the_readme() {
             let statement = told.split(';').next().unwrap_or_default();
             let is_argument = told.trim_start_matches(char::is_alphabetic).starts_with(',');
             let Some(code) = statement.split('"').nth(1).filter(|_| is_argument) else { continue };
+            if !code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') {
+                // The code is a variable, whose values stand elsewhere.
+                continue;
+            }
             codes += 1;
-            assert!(readme.contains(&format!("`{code}`")), "{file} tells `{code}`");
+            let is_listed = |page: &str| page.contains(&format!("`{code}`"));
+            assert!(is_listed(&readme) || is_listed(&own), "{file} tells `{code}`");
         }
     }
     assert!(codes >= 4 || files.is_empty(), "{codes} codes were found");
