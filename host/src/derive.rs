@@ -444,7 +444,8 @@ impl Deriver {
             return (Some(named.unwrap_or(end.line)), end.prompter);
         }
         let call = branch.call.as_deref().map(digest::of_text);
-        let caller = call.and_then(|call| self.calls.get(&call)).copied();
+        // A call of which only a result was told was made by no turn.
+        let caller = call.and_then(|call| self.calls.get(&call)).copied().filter(|caller| caller.turn != Seq::MAX);
         if let Some(call) = call {
             self.branches_of.entry(call).or_default().push(key);
         }

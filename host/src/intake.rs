@@ -115,7 +115,7 @@ pub struct Conversation {
 const LONGEST_ID: usize = 4096;
 
 /// A plugin's own words, as far as a sentence can hold them.
-fn shortened(words: String) -> String {
+pub(crate) fn shortened(words: String) -> String {
     const MOST: usize = 1000;
     if words.len() <= MOST {
         return words;

@@ -22,14 +22,20 @@ pub fn run(command: Option<PluginsCommand>, json: bool, plugins: PluginPlaces) -
         return print(&allow(&file, json)?);
     }
     let places = Places::new(plugins.files, plugins.folders, &Surroundings::here());
-    let trust = Trust::of_user(plugins.locked)?;
+    let is_doctor = matches!(command, Some(PluginsCommand::Doctor));
+    let (trust, fault) = match Trust::of_user(plugins.locked) {
+        Ok(trust) => (trust, None),
+        // Whoever asks what is wrong hears of everything.
+        Err(error) if is_doctor => (Trust::default(), Some(error.to_string())),
+        Err(error) => return Err(error),
+    };
     let survey = Survey::new(&places, &trust)?;
     match command.unwrap_or(PluginsCommand::List) {
         PluginsCommand::List => print(&if json { as_json(&list(&survey)) } else { list_text(&survey) }),
         PluginsCommand::Info { name } => print(&info(&name, &survey, &trust, json)?),
         PluginsCommand::Path => print(&path(&survey, &places, json)),
         _ => {
-            let (text, is_well) = doctor(&survey, &places, &trust, json);
+            let (text, is_well) = doctor(&survey, &places, &trust, fault, json);
             print(&text)?;
             if is_well { Ok(()) } else { Err(Error::Said { code: 3 }) }
         }
@@ -142,7 +148,8 @@ fn info(name: &str, survey: &Survey, trust: &Trust, json: bool) -> Result<String
 fn about(candidate: &Candidate, survey: &Survey, trust: &Trust) -> Value {
     let is_here = |place: &&Place| place.found.iter().flatten().any(|found| found.file == candidate.file);
     let place = survey.places.iter().find(is_here).map(|place| place.why.words());
-    let digest = sha256(&candidate.file).ok();
+    // What is no library is not read.
+    let digest = candidate.inspected.as_ref().and_then(|_| sha256(&candidate.file).ok());
     let allowed = trust.allowed.iter().flatten().find(|allowed| Some(&allowed.sha256) == digest.as_ref());
     let manifest = candidate.inspected.as_ref().map(|inspected| &inspected.manifest);
     json!({
@@ -214,8 +221,8 @@ fn problem(place: &Place) -> Option<String> {
 }
 
 /// What is wrong, and whether nothing is.
-fn doctor(survey: &Survey, places: &Places, trust: &Trust, json: bool) -> (String, bool) {
-    let mut problems: Vec<String> = places.refused.clone();
+fn doctor(survey: &Survey, places: &Places, trust: &Trust, fault: Option<String>, json: bool) -> (String, bool) {
+    let mut problems: Vec<String> = places.refused.iter().cloned().chain(fault).collect();
     let mut notes = Vec::new();
     for place in &survey.places {
         match &place.found {
@@ -236,7 +243,11 @@ fn doctor(survey: &Survey, places: &Places, trust: &Trust, json: bool) -> (Strin
             _ => problems.push(sentence),
         }
     }
-    let digests: Vec<String> = survey.candidates().filter_map(|candidate| sha256(&candidate.file).ok()).collect();
+    let libraries = survey.candidates().filter(|candidate| candidate.inspected.is_some());
+    let digests: Vec<String> = match trust.allowed {
+        Some(_) => libraries.filter_map(|candidate| sha256(&candidate.file).ok()).collect(),
+        None => Vec::new(),
+    };
     for allowed in trust.allowed.iter().flatten().filter(|allowed| !digests.contains(&allowed.sha256)) {
         notes.push(format!(
             "the list of allowed plugins has `{}` {}, which is in none of the places",
@@ -246,6 +257,9 @@ fn doctor(survey: &Survey, places: &Places, trust: &Trust, json: bool) -> (Strin
     let (level, why) = Isolation::strongest();
     let rule = match (&trust.allowed, trust.lock_file()) {
         (Some(allowed), Some(file)) => format!("only the {} plugins in `{}` are used", allowed.len(), file.display()),
+        _ if trust.is_ruled() => {
+            "no plugin is used, since --locked was passed and there is no list of allowed ones".to_owned()
+        }
         _ => "every plugin that is found is used, since there is no list of allowed ones".to_owned(),
     };
     let usable = survey.candidates().filter(|candidate| candidate.state == State::Usable).count();

@@ -99,16 +99,17 @@ impl Output {
 
 fn open_file(path: &Path, session: &Path) -> io::Result<Place> {
     let refuse = |kind, reason: &str| Err(io::Error::new(kind, reason));
+    // A pipe has no name that a link to it could be followed to.
+    if fs::metadata(path).is_ok_and(|existing| !existing.is_file() && !existing.is_dir()) {
+        let device = fs::OpenOptions::new().write(true).open(path)?;
+        return Ok(Place::Device(BufWriter::with_capacity(BUFFER, device)));
+    }
     // A link stays, and what it points at is replaced.
     let target = followed(path);
     let existing = fs::metadata(&target).ok();
     if let Some(existing) = &existing {
         if existing.is_dir() {
             return refuse(io::ErrorKind::IsADirectory, "it is a folder; name a file");
-        }
-        if !existing.is_file() {
-            let device = fs::OpenOptions::new().write(true).open(path)?;
-            return Ok(Place::Device(BufWriter::with_capacity(BUFFER, device)));
         }
         if is_same_file(&target, session) {
             return refuse(io::ErrorKind::InvalidInput, "it is the session itself; name another file");

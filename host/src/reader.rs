@@ -9,7 +9,7 @@ use crate::intake::{Ended, Flow, Intake};
 use crate::plugin::feed::{self, Listing, Session};
 use crate::plugin::locate::Located;
 use crate::plugin::open::open;
-use crate::plugin::trust::Trust;
+use crate::plugin::trust::{Trust, allow_command};
 use crate::report::one_line;
 use crate::worker::Isolation;
 use crate::worker::supervise::{self, Job};
@@ -101,8 +101,8 @@ impl Reader {
                 Ok(()) => {
                     *remedy = format!(
                         "it is in quarantine now; report it to the plugin's author, or run \
-                         `toolpath-host plugins allow {}`",
-                        file.display()
+                         `{}`",
+                        allow_command(file)
                     );
                 }
                 Err(err) => {

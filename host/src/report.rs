@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::intake::HarnessTurn;
+use crate::intake::{HarnessTurn, shortened};
 use crate::record::{Diagnostic, Origin, Severity};
 
 /// How many sentences of one code are told.
@@ -74,7 +74,7 @@ impl Report {
         let count = self.counts.entry(code.clone()).or_default();
         *count += 1;
         if *count <= MOST {
-            self.tell(diagnostic.origin, diagnostic.severity, code, diagnostic.message);
+            self.tell(diagnostic.origin, diagnostic.severity, code, shortened(diagnostic.message));
         }
     }
 
@@ -123,7 +123,11 @@ impl Report {
 
 /// A text from a session or a plugin must not break out of its line, nor steer the terminal.
 pub fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    // Marks that turn the direction of writing, or end a line for some programs, mislead as well.
+    let steers = |c: char| {
+        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|c| if steers(c) { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]

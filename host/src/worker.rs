@@ -121,6 +121,8 @@ pub(crate) enum Task {
 
 /// Runs as a worker: an order on standard input, frames on standard output.
 pub fn run() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    sandbox::close_descriptors();
     let mut order = Vec::new();
     let read = io::stdin().lock().read_to_end(&mut order);
     let Some(order) = read.ok().and_then(|_| serde_json::from_slice::<Order>(&order).ok()) else {
@@ -174,7 +176,9 @@ fn limit(order: &Order) -> rustix::io::Result<()> {
     use rustix::process::{Resource, Rlimit, setrlimit};
     let at_most = |value: u64| Rlimit { current: Some(value), maximum: Some(value) };
     setrlimit(Resource::As, at_most(order.memory))?;
-    setrlimit(Resource::Cpu, at_most(order.cpu_seconds))?;
+    // The signal at the first limit says what it is about; the second is for who does not listen.
+    let cpu = Rlimit { current: Some(order.cpu_seconds), maximum: Some(order.cpu_seconds + 1) };
+    setrlimit(Resource::Cpu, cpu)?;
     setrlimit(Resource::Core, at_most(0))?;
     // No file grows by what a plugin writes; pipes are no files.
     setrlimit(Resource::Fsize, at_most(0))

@@ -141,6 +141,8 @@ fn a_sandboxed_plugin_is_denied_what_it_has_no_business_with() {
         (format!("list-folder {outside}"), "denied: Permission denied (os error 13)"),
         (format!("write-file {outside}/evil"), "denied: Permission denied (os error 13)"),
         ("write-session".to_owned(), "denied: Permission denied (os error 13)"),
+        ("limit-parent".to_owned(), "denied: Operation not permitted (os error 1)"),
+        ("lease".to_owned(), "denied: Operation not permitted (os error 1)"),
         ("environment".to_owned(), "environment: []"),
     ] {
         assert_eq!(tells(&session, "sandbox"), denied, "{session}");
@@ -153,6 +155,24 @@ fn a_sandboxed_plugin_is_denied_what_it_has_no_business_with() {
         format!("read-file {}", secret.display()),
     ] {
         assert_eq!(tells(&session, "process"), "allowed", "{session}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_whoever_started_the_host_left_open_is_closed_to_a_plugin() {
+    let scratch = scratch("read-descriptor 9");
+    scratch.write("secret", "private");
+    for level in levels() {
+        let output = std::process::Command::new("sh")
+            .args(["-c", "exec 9<secret; exec \"$@\"", "sh"])
+            .arg(&built().host)
+            .args(["--provider", "misbehaving", "--plugins", "plugins", "s.txt", "--isolation", level])
+            .current_dir(scratch.path("."))
+            .output()
+            .expect("a shell runs");
+        let document = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(document.contains("\"text\":\"denied: Bad file descriptor (os error 9)\""), "{level}: {output:?}");
     }
 }
 

@@ -504,6 +504,14 @@ fn a_branch_starts_at_its_call_and_is_taken_up_after_the_result() {
 }
 
 #[test]
+fn a_branch_of_a_call_of_which_only_a_result_was_told_hangs_on_the_main_line() {
+    check(
+        &[Said(user("a")), Answer("task", "done", false), InBranch(Some("task"), user("p"))],
+        &["a human:user", "event-0001 tool:demo <- a", "p agent:unknown <- event-0001", "head event-0001"],
+    );
+}
+
+#[test]
 fn a_branch_that_never_reports_back_is_a_dead_end() {
     check(
         &[Said(user("a")), InBranch(None, user("p")), InBranch(None, json!({"id": "q"})), Said(reply("b", "a"))],

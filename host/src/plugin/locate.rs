@@ -92,7 +92,8 @@ impl Surroundings {
     pub fn here() -> Self {
         Self {
             plugin_path: std::env::var_os(PATH_VARIABLE),
-            data_folder: dirs::data_dir(),
+            // A relative one would be another in each current folder.
+            data_folder: dirs::data_dir().filter(|folder| folder.is_absolute()),
             executable: std::env::current_exe().ok().map(|file| std::fs::canonicalize(&file).unwrap_or(file)),
         }
     }
@@ -206,7 +207,8 @@ pub fn library_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 
 /// The provider that a file is named for.
 pub(crate) fn name_in(file: &Path) -> Option<String> {
-    let name = file.file_name()?.to_str()?.strip_prefix(DLL_PREFIX)?.strip_suffix(DLL_SUFFIX)?.strip_prefix(STEM)?;
+    let name = file.file_name()?.to_string_lossy();
+    let name = name.strip_prefix(DLL_PREFIX)?.strip_suffix(DLL_SUFFIX)?.strip_prefix(STEM)?;
     // Crates write `_` where names may have `-`.
     (!name.is_empty()).then(|| name.to_owned())
 }

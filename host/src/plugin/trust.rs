@@ -19,6 +19,9 @@ pub const LOCK: &str = "plugins.lock";
 /// Name of the list of plugins that crashed.
 pub const QUARANTINE: &str = "plugins.quarantine";
 
+/// Bytes that a list may have.
+const LONGEST: u64 = 16 * 1024 * 1024;
+
 /// A plugin that the user allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allowed {
@@ -93,7 +96,7 @@ pub struct Change {
 impl Trust {
     /// Reads what the user's configuration folder says; with `is_locked`, only what is in the list may be used.
     pub fn of_user(is_locked: bool) -> Result<Self, Error> {
-        Self::read(dirs::config_dir().map(|folder| folder.join("toolpath-host")), is_locked)
+        Self::read(user_folder(), is_locked)
     }
 
     fn read(folder: Option<PathBuf>, is_locked: bool) -> Result<Self, Error> {
@@ -121,7 +124,7 @@ impl Trust {
             return Ok(Verdict::Trusted);
         }
         let digest = sha256(file)?;
-        let allow = format!("run `toolpath-host plugins allow {}`", file.display());
+        let allow = format!("run `{}`", allow_command(file));
         if let Some(crash) = self.crashed.iter().find(|crash| crash.sha256 == digest) {
             return Ok(Verdict::Quarantined(format!(
                 "is in quarantine since it crashed on {} ({}, reading `{}`); to use it again, {allow}",
@@ -194,6 +197,14 @@ fn today() -> String {
     jiff::Timestamp::now().strftime("%F").to_string()
 }
 
+/// The command that allows a plugin, as a shell takes it: a file's name is a stranger's choice.
+pub fn allow_command(file: &Path) -> String {
+    let file = file.display().to_string();
+    let is_plain = !file.is_empty() && file.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@%,:=".contains(c));
+    let file = if is_plain { file } else { format!("'{}'", file.replace('\'', r"'\''")) };
+    format!("toolpath-host plugins allow {file}")
+}
+
 /// SHA-256 of a plugin's file, in hexadecimal digits.
 pub fn sha256(file: &Path) -> Result<String, Error> {
     let failed = |err: io::Error| Error::BadPlugin {
@@ -206,12 +217,17 @@ pub fn sha256(file: &Path) -> Result<String, Error> {
     Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// The user's folder for configuration of ours. One that is relative would be another in each current folder.
+fn user_folder() -> Option<PathBuf> {
+    let folder = dirs::config_dir().filter(|folder| folder.is_absolute())?;
+    Some(folder.join("toolpath-host"))
+}
+
 fn config_folder() -> Result<PathBuf, Error> {
-    let folder = dirs::config_dir().ok_or_else(|| Error::Trust {
+    let folder = user_folder().ok_or_else(|| Error::Trust {
         file: PathBuf::from(LOCK),
         reason: "cannot be kept: you have no folder for configuration; set HOME".to_owned(),
     })?;
-    let folder = folder.join("toolpath-host");
     fs::create_dir_all(&folder).map_err(|err| Error::Trust {
         file: folder.clone(),
         reason: format!("cannot be made: {err}; check its permissions"),
@@ -221,10 +237,22 @@ fn config_folder() -> Result<PathBuf, Error> {
 
 fn list<T: DeserializeOwned>(file: &Path) -> Result<Option<Vec<T>>, Error> {
     let bad = |reason: String| Error::Trust { file: file.to_owned(), reason };
+    match fs::metadata(file) {
+        Ok(about) if !about.is_file() => return Err(bad("is no regular file; put a list in its place".to_owned())),
+        Ok(about) if about.len() > LONGEST => return Err(bad("is too large for a list; mend it".to_owned())),
+        Ok(_) => {}
+        // A link that leads nowhere is no list, but somebody meant there to be one.
+        Err(_) if fs::symlink_metadata(file).is_ok() => {
+            return Err(bad("is a link that leads nowhere; point it at the list".to_owned()));
+        }
+        Err(_) => {}
+    }
     match fs::read(file) {
         Ok(text) => match serde_json::from_slice::<List<T>>(&text) {
             Ok(list) => Ok(Some(list.plugins)),
-            Err(err) => Err(bad(format!("cannot be understood ({err}); mend or remove it"))),
+            Err(err) => Err(bad(format!(
+                "cannot be understood ({err}); mend it, or allow your plugins anew after you removed it"
+            ))),
         },
         Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(err) => Err(bad(format!("cannot be read: {err}; check its permissions"))),
@@ -282,6 +310,27 @@ mod tests {
         assert_eq!(trust.judge(Path::new("/nowhere")).expect("not read"), Verdict::Trusted);
         let locked = Trust::read(None, true).expect("no lists");
         assert!(locked.judge(Path::new("/nowhere")).is_err());
+    }
+
+    #[test]
+    fn a_list_that_is_no_file_or_leads_nowhere_is_never_taken_for_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let refused = || Trust::read(Some(folder.path().to_owned()), false).expect_err("no list").to_string();
+        fs::create_dir(folder.path().join(LOCK)).expect("a folder");
+        assert!(refused().ends_with("is no regular file; put a list in its place"));
+        fs::remove_dir(folder.path().join(LOCK)).expect("removing");
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("nowhere", folder.path().join(LOCK)).expect("a link");
+            assert!(refused().ends_with("is a link that leads nowhere; point it at the list"));
+        }
+    }
+
+    #[test]
+    fn a_command_to_paste_runs_nothing_that_a_files_name_says() {
+        assert_eq!(allow_command(Path::new("/a/b-1.so")), "toolpath-host plugins allow /a/b-1.so");
+        let hostile = allow_command(Path::new("a b $(id) `id` it's.so"));
+        assert_eq!(hostile, r"toolpath-host plugins allow 'a b $(id) `id` it'\''s.so'");
     }
 
     #[test]

@@ -35,8 +35,12 @@ fn expand(folder: &Path, pattern: &str, stem: &str, file: &str) -> Vec<PathBuf> 
     };
     let places = glob::glob(&format!("{}/{}", escape(folder), relative.display()));
     let places = places.into_iter().flatten().flatten();
+    // What a link leads to somewhere else does not belong to the session.
+    let top = Path::new(folder).canonicalize().unwrap_or_else(|_| Path::new(folder).to_owned());
+    let is_below = |place: &PathBuf| place.canonicalize().is_ok_and(|place| place.starts_with(&top));
     // A folder is granted only where the pattern says that all of it belongs to the session.
-    places.filter(|place| if whole.is_some() { place.is_dir() } else { place.is_file() }).collect()
+    let is_wanted = |place: &PathBuf| if whole.is_some() { place.is_dir() } else { place.is_file() };
+    places.filter(|place| is_wanted(place) && is_below(place)).collect()
 }
 
 #[cfg(test)]
@@ -61,5 +65,24 @@ mod tests {
         assert_eq!(found(&["{stem}/**", "agent-*.jsonl"]), [at("agent-a.jsonl"), at("s[1]")]);
         assert_eq!(found(&["{file}-wal", "{file}-shm"]), [at("s[1].jsonl-wal")]);
         assert_eq!(found(&["../**", "/etc/passwd", "**", "", "{stem}/../../**", "."]), Vec::<PathBuf>::new());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_out_of_the_sessions_folder_is_no_companion() {
+        let (folder, elsewhere) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let at = |name: &str| folder.path().join(name);
+        fs::write(elsewhere.path().join("secret"), "x").expect("a file");
+        fs::write(at("agent-own.jsonl"), "x").expect("a file");
+        for (target, link) in [
+            (elsewhere.path().join("secret"), "agent-x.jsonl"),
+            (elsewhere.path().to_owned(), "s"),
+            (at("agent-own.jsonl"), "agent-link.jsonl"),
+        ] {
+            std::os::unix::fs::symlink(target, at(link)).expect("a link");
+        }
+        let patterns = ["{stem}/**".to_owned(), "agent-*.jsonl".to_owned()];
+        let found = companions(&at("s.jsonl"), &patterns);
+        assert_eq!(found, [at("agent-link.jsonl"), at("agent-own.jsonl")]);
     }
 }

@@ -13,7 +13,9 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetStatus, Scope,
 };
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+};
 
 /// Where the system keeps its libraries and what its loader needs to find them.
 const SYSTEM: [&str; 9] = [
@@ -86,7 +88,10 @@ fn target() -> Result<TargetArch, String> {
 }
 
 fn filter(calls: &[i64], on_others: SeccompAction, on_these: SeccompAction) -> Result<BpfProgram, String> {
-    let rules: BTreeMap<i64, Vec<_>> = calls.iter().map(|call| (*call, Vec::new())).collect();
+    compiled(calls.iter().map(|call| (*call, Vec::new())).collect(), on_others, on_these)
+}
+
+fn compiled(rules: Rules, on_others: SeccompAction, on_these: SeccompAction) -> Result<BpfProgram, String> {
     let filter = SeccompFilter::new(rules, on_others, on_these, target()?).map_err(|err| format!("seccomp: {err}"))?;
     filter.try_into().map_err(|err: seccompiler::BackendError| format!("seccomp: {err}"))
 }
@@ -120,11 +125,8 @@ fn allowed_calls() -> Result<BpfProgram, String> {
         libc::SYS_faccessat,
         libc::SYS_faccessat2,
         libc::SYS_getcwd,
-        libc::SYS_fcntl,
-        libc::SYS_flock,
         libc::SYS_fadvise64,
         libc::SYS_readahead,
-        libc::SYS_ioctl,
         // The pipe.
         libc::SYS_write,
         libc::SYS_writev,
@@ -137,12 +139,11 @@ fn allowed_calls() -> Result<BpfProgram, String> {
         libc::SYS_mprotect,
         libc::SYS_madvise,
         libc::SYS_mincore,
-        // Signals to itself, and the ways out.
+        // The ways out.
         libc::SYS_rt_sigaction,
         libc::SYS_rt_sigprocmask,
         libc::SYS_rt_sigreturn,
         libc::SYS_sigaltstack,
-        libc::SYS_tgkill,
         libc::SYS_exit,
         libc::SYS_exit_group,
         libc::SYS_restart_syscall,
@@ -165,7 +166,6 @@ fn allowed_calls() -> Result<BpfProgram, String> {
         libc::SYS_sysinfo,
         libc::SYS_getrusage,
         libc::SYS_times,
-        libc::SYS_prlimit64,
         libc::SYS_clock_gettime,
         libc::SYS_clock_getres,
         libc::SYS_clock_nanosleep,
@@ -186,5 +186,47 @@ fn allowed_calls() -> Result<BpfProgram, String> {
         libc::SYS_arch_prctl,
         libc::SYS_getrlimit,
     ]);
-    filter(&calls, SeccompAction::Errno(libc::EPERM as u32), SeccompAction::Allow)
+    let mut rules: Rules = calls.iter().map(|call| (*call, Vec::new())).collect();
+    rules.extend(allowed_in_part().map_err(|err| format!("seccomp: {err}"))?);
+    compiled(rules, SeccompAction::Errno(libc::EPERM as u32), SeccompAction::Allow)
+}
+
+/// Calls that a reader needs in some of their forms only.
+fn allowed_in_part() -> Result<Rules, seccompiler::BackendError> {
+    let is = |argument: u8, length, value: u64| SeccompCondition::new(argument, length, SeccompCmpOp::Eq, value);
+    let word = |argument: u8, value: i32| is(argument, SeccompCmpArgLen::Dword, value.cast_unsigned().into());
+    let own = std::process::id().cast_signed();
+    let mut commands = Vec::new();
+    // Copies and flags of its own descriptors; locks, by which databases are read whole. Not leases, owners or signals, which reach
+    // other processes.
+    for command in [
+        libc::F_DUPFD,
+        libc::F_DUPFD_CLOEXEC,
+        libc::F_GETFD,
+        libc::F_SETFD,
+        libc::F_GETFL,
+        libc::F_GETLK,
+        libc::F_SETLK,
+    ] {
+        commands.push(SeccompRule::new(vec![word(1, command)?])?);
+    }
+    Ok(Rules::from([
+        (libc::SYS_fcntl, commands),
+        // Whether a descriptor is a terminal.
+        (libc::SYS_ioctl, vec![SeccompRule::new(vec![is(1, SeccompCmpArgLen::Dword, libc::TCGETS)?])?]),
+        // Its own limits may be asked for; nobody's may be changed.
+        (libc::SYS_prlimit64, vec![SeccompRule::new(vec![word(0, 0)?, is(2, SeccompCmpArgLen::Qword, 0)?])?]),
+        // An abort is a signal to itself.
+        (libc::SYS_tgkill, vec![SeccompRule::new(vec![word(0, own)?])?]),
+    ]))
+}
+
+/// For each call the forms of it that match; without any, all do.
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// Closes every descriptor but the three that the worker talks through: whoever started the host may have left others open, and
+/// what is open already no rule about files keeps closed.
+pub fn close_descriptors() {
+    // SAFETY: takes no pointer; the worker has opened nothing yet that it would miss.
+    unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 0_u32) };
 }

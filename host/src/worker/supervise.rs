@@ -280,8 +280,13 @@ fn last_words(status: Option<&ExitStatus>, cpu_seconds: u64) -> (String, Option<
         use std::os::unix::process::ExitStatusExt;
         if let Some(number) = status.signal() {
             let (words, name) = match Signal::from_named_raw(number) {
-                Some(Signal::XCPU | Signal::KILL) => {
+                Some(Signal::XCPU) => {
                     return (format!("was stopped after {cpu_seconds} seconds of processor time"), None);
+                }
+                Some(Signal::KILL) => {
+                    let words =
+                        "was killed, by somebody else or by the system for lack of memory or for taking too much time";
+                    return (words.to_owned(), None);
                 }
                 Some(Signal::XFSZ) => return ("was stopped when it wrote to a file".to_owned(), None),
                 Some(Signal::SEGV) => ("crashed by touching memory that is not its own", "SIGSEGV"),
