@@ -18,7 +18,6 @@ const MOST_READ: usize = 64 * 1024 * 1024;
 
 /// One piece of a line.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly every piece is a record, and a box for each would cost more")]
 pub(crate) enum Piece<'a> {
     /// A record and its JSON text.
     Record(Record<'a>, &'a str),

@@ -91,7 +91,9 @@ impl<'i> Reader<'i> {
         let whole = mended.as_deref().unwrap_or(&text);
         let trimmed = trim(whole);
         if self.held.is_some() {
-            if !(trimmed.starts_with(r#"{""#) && is_whole(trimmed)) {
+            // NULs stand in no text, and a whole record in none that goes on.
+            let is_apart = trimmed.is_empty() && !line.is_blank() || trimmed.starts_with(r#"{""#) && is_whole(trimmed);
+            if !is_apart {
                 return self.goes_on(whole, line, sink);
             }
             self.give_up("the line ends inside a record", sink)?;
