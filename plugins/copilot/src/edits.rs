@@ -62,14 +62,12 @@ impl Edit {
     fn of_patch(file: &FilePatch<'_>, shown: &[Section<'_>], working_dir: Option<&str>) -> Self {
         let path = absolute(file.path, working_dir);
         let of = |path: &str| shown.iter().find(|section| section.is_of(path));
-        let shown = of(&path).or_else(|| of(file.path)).filter(|section| section.changes() == file.changes());
-        let placed = || shown.and_then(|section| section.diff(&path)).map(Diff::Placed);
+        let shown = of(&path).or_else(|| of(file.path));
+        let changed = || shown.filter(|section| section.changes() == file.changes());
+        let placed = || changed().and_then(|section| section.diff(&path)).map(Diff::Placed);
         let (operation, diff) = match file.kind {
-            Kind::Add if shown.is_some_and(|section| section.created().is_some()) => {
-                ("add", placed_text(&path, "", &file.side('-')))
-            }
             // Nothing keeps a patch from adding a file that was there.
-            Kind::Add => ("add", partial(&path, "", &file.side('-'))),
+            Kind::Add => ("add", written(&path, Some(&file.side('-')), shown).1),
             Kind::Delete => ("delete", Diff::Unknown),
             Kind::Update => ("update", placed().unwrap_or_else(|| partial(&path, &file.side('+'), &file.side('-')))),
         };
@@ -102,9 +100,9 @@ fn written(path: &str, text: Option<&str>, shown: Option<&Section<'_>>) -> (Opti
     (None, partial(path, "", text))
 }
 
-/// Lines do not show whether the last one has an end.
+/// Whether a text is the lines, with or without an end of the last.
 fn is_same_text(lines: &str, text: &str) -> bool {
-    lines.strip_suffix('\n').unwrap_or(lines) == text.strip_suffix('\n').unwrap_or(text)
+    text.strip_prefix(lines).is_some_and(|rest| matches!(rest, "" | "\n"))
 }
 
 fn replaced(path: &str, old: Option<&str>, new: Option<&str>, shown: Option<&Section<'_>>) -> Diff {

@@ -3,7 +3,7 @@
 //! Of each is kept what its next event needs: which model speaks, reasoning that its message is still to come for, and the
 //! calls of its last message whose results will need their arguments. So memory follows the agents, not the session.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use toolpath_plugin_api::Origin;
 use toolpath_plugin_api::kit::json::quoted;
@@ -95,7 +95,9 @@ pub(crate) struct Streams {
     /// The call and the name of agents that were said to start, by the agent's id and by the call.
     started: HashMap<u128, (String, String)>,
     /// Calls that were told.
-    called: std::collections::HashSet<u128>,
+    called: HashSet<u128>,
+    /// Calls of which only a result was told.
+    orphans: HashSet<u128>,
 }
 
 impl Default for Streams {
@@ -104,7 +106,8 @@ impl Default for Streams {
             all: vec![Stream::default()],
             index: HashMap::new(),
             started: HashMap::new(),
-            called: std::collections::HashSet::new(),
+            called: HashSet::new(),
+            orphans: HashSet::new(),
         }
     }
 }
@@ -132,6 +135,9 @@ impl Streams {
 
     /// Takes the open call out whose result has come.
     pub(crate) fn close(&mut self, call: &str) -> Option<OpenCall> {
+        if !self.is_called(call) {
+            self.orphans.insert(digest(call));
+        }
         self.all.iter_mut().find_map(|stream| {
             let at = stream.open.iter().position(|open| open.id == call)?;
             Some(stream.open.remove(at))
@@ -201,7 +207,9 @@ impl Streams {
         if at.0 == self.all.len() {
             let named = call.as_deref().and_then(|call| self.started.get(&digest(call)));
             let name = named.map(|(_, name)| name.as_str()).or(agent).or(call.as_deref()).unwrap_or_default();
-            let call = call.as_deref().map_or_else(|| "null".to_owned(), quoted);
+            // A call that is known by its result alone starts nothing.
+            let is_made = |call: &&str| self.is_called(call) || !self.orphans.contains(&digest(call));
+            let call = call.as_deref().filter(is_made).map_or_else(|| "null".to_owned(), quoted);
             let branch = format!(r#"{{"call":{call},"agent":{}}}"#, quoted(name));
             self.all.push(Stream { branch: Some(branch), ..Stream::default() });
         }
@@ -274,6 +282,16 @@ mod tests {
             ],
             &[r#"{"call":"c","agent":"c"}"#, r#"{"call":null,"agent":"x"}"#, r#"{"call":"d","agent":"y"}"#, "-"],
         );
+    }
+
+    #[test]
+    fn a_call_that_is_known_by_its_result_alone_starts_nothing() {
+        let mut streams = Streams::default();
+        assert!(streams.close("c").is_none());
+        let record: Record<'_> = serde_json::from_str(r#"{"agentId":"a"}"#).expect("a record");
+        let data: Data<'_> = serde_json::from_str(r#"{"parentToolCallId":"c"}"#).expect("data");
+        let at = streams.learn("assistant.message", &record, &data);
+        assert_eq!(streams.at(at).branch.as_deref(), Some(r#"{"call":null,"agent":"a"}"#));
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! `detailedContent` of a result: diffs as git writes them, nearly, one for each file.
 //!
-//! The file's lines stand there with their numbers. The line ends do not, and a created file has an old side that
-//! begins at 1 where it should at 0.
+//! The file's lines stand there with their numbers, three of context around each change. A created file has an old side
+//! that begins at 1 where it should at 0. A text is taken apart at its newlines: what ends with one has an empty line
+//! more behind the last, which is no line of the file, and what does not has no note that says so.
 
 use toolpath_plugin_api::kit::diff::{Hunk, NO_NEWLINE, from_hunks};
+
+/// Lines of context that a change has, but for those at the beginning and the end of the file.
+const CONTEXT: usize = 3;
 
 /// The diff of one file.
 #[derive(Debug, Default)]
@@ -15,7 +19,7 @@ pub(super) struct Section<'a> {
     hunks: Vec<LogHunk<'a>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct LogHunk<'a> {
     old: (u64, u64),
     new: (u64, u64),
@@ -124,7 +128,13 @@ impl Section<'_> {
 
     /// The text that its lines show of a file which was not there before.
     pub(super) fn created(&self) -> Option<String> {
-        (self.is_new && self.hunks.iter().all(|hunk| hunk.old.1 == 0)).then(|| self.side('-'))
+        let text = || {
+            let mut text = self.side('-');
+            // The last line has no end: if it is empty, it is the end of the one before.
+            text.pop();
+            text
+        };
+        (self.is_new && self.hunks.iter().all(|hunk| hunk.old.1 == 0)).then(text)
     }
 
     /// Whether what its hunks change is that `old` becomes `new`.
@@ -149,10 +159,11 @@ impl Section<'_> {
         lines.copied().filter(|line| line.starts_with(['-', '+'])).collect()
     }
 
-    /// Its diff under `path`; `None` when no tool would take it.
+    /// Its diff under `path`; `None` when no tool would take it, or the file's end is not sure.
     pub(super) fn diff(&self, path: &str) -> Option<String> {
-        let hunks: Vec<_> = self
-            .hunks
+        let mut hunks = self.hunks.clone();
+        hunks.last_mut()?.end()?;
+        let hunks: Vec<_> = hunks
             .iter()
             .map(|hunk| Hunk {
                 old_start: hunk.old.0,
@@ -162,7 +173,35 @@ impl Section<'_> {
                 lines: &hunk.lines,
             })
             .collect();
-        if hunks.is_empty() { None } else { from_hunks(path, &hunks) }
+        from_hunks(path, &hunks)
+    }
+}
+
+impl LogHunk<'_> {
+    /// Ends the last hunk as the file does.
+    fn end(&mut self) -> Option<()> {
+        if self.lines.contains(&NO_NEWLINE) {
+            return Some(());
+        }
+        let is_context = |line: &&&str| line.starts_with(' ');
+        let (before, behind) =
+            (self.lines.iter().take_while(is_context).count(), self.lines.iter().rev().take_while(is_context).count());
+        let is_empty = self.lines.last() == Some(&" ");
+        let is_full = before >= CONTEXT || self.old.0 <= 1;
+        match behind {
+            // A change at the very end, or one whose context is not what we take it to be.
+            0 => return None,
+            1..CONTEXT if !is_full => return None,
+            // The file ends there, without a newline.
+            1..CONTEXT if !is_empty => self.lines.push(NO_NEWLINE),
+            // The line may be none of the file's, or its last, and there is context enough without it.
+            _ => {
+                self.lines.pop();
+                self.old.1 -= 1;
+                self.new.1 -= 1;
+            }
+        }
+        Some(())
     }
 }
 
@@ -171,20 +210,23 @@ mod tests {
     use super::*;
 
     const CREATED: &str = "\ndiff --git a/w/a b/w/a\ncreate file mode 100644\nindex 0000000..0000000\n--- a/dev/null\n+++ b/w/a\n@@ -1,0 +1,2 @@\n+x\n+\n";
-    const EDITED: &str = "\ndiff --git a/w/a b/w/a\nindex 0000000..0000000 100644\n--- a/w/a\n+++ b/w/a\n@@ -4,3 +4,3 @@\n p\n-old\n+new\n q\n";
+
+    fn edited(hunk: &str) -> String {
+        format!("\ndiff --git a/w/a b/w/a\nindex 0000000..0000000 100644\n--- a/w/a\n+++ b/w/a\n{hunk}")
+    }
 
     #[test]
     fn a_created_files_lines_are_its_text() {
         let sections = sections(CREATED);
         let [section] = &sections[..] else { panic!("one section") };
         assert!(section.is_new && section.is_of("/w/a") && section.is_of("w/a") && !section.is_of("/w/b"));
-        assert_eq!(section.created().as_deref(), Some("x\n\n"));
-        assert_eq!(section.diff("/w/a").as_deref(), Some("--- a/w/a\n+++ b/w/a\n@@ -0,0 +1,2 @@\n+x\n+\n"));
+        assert_eq!(section.created().as_deref(), Some("x\n"));
     }
 
     #[test]
     fn an_edits_hunks_make_what_was_asked_or_not() {
-        let sections = sections(EDITED);
+        let text = edited("@@ -4,3 +4,3 @@\n p\n-old\n+new\n q\n");
+        let sections = sections(&text);
         let [section] = &sections[..] else { panic!("one section") };
         assert!(!section.is_new && section.created().is_none());
         for (old, new, makes) in [
@@ -197,9 +239,40 @@ mod tests {
         ] {
             assert_eq!(section.makes(old, new), makes, "{old:?} {new:?}");
         }
-        let diff = "--- a/w/a\n+++ b/w/a\n@@ -4,3 +4,3 @@\n p\n-old\n+new\n q\n";
-        assert_eq!(section.diff("/w/a").as_deref(), Some(diff));
         assert_eq!(section.changes(), ["-old", "+new"]);
+    }
+
+    #[track_caller]
+    fn check_diff(hunk: &str, expected: Option<&str>) {
+        let diff = sections(&edited(hunk))[0].diff("/w/a");
+        let expected = expected.map(|hunk| format!("--- a/w/a\n+++ b/w/a\n{hunk}"));
+        assert_eq!(diff, expected, "{hunk}");
+    }
+
+    #[test]
+    fn the_last_line_of_context_may_be_none_of_the_files() {
+        check_diff(
+            "@@ -4,7 +4,7 @@\n a\n b\n c\n-x\n+y\n d\n e\n f\n",
+            Some("@@ -4,6 +4,6 @@\n a\n b\n c\n-x\n+y\n d\n e\n"),
+        );
+        check_diff("@@ -4,5 +4,5 @@\n a\n b\n c\n-x\n+y\n \n", Some("@@ -4,4 +4,4 @@\n a\n b\n c\n-x\n+y\n"));
+    }
+
+    #[test]
+    fn a_file_that_ends_without_a_newline_says_so() {
+        let ended = format!("@@ -4,5 +4,5 @@\n a\n b\n c\n-x\n+y\n d\n{NO_NEWLINE}\n");
+        check_diff("@@ -4,5 +4,5 @@\n a\n b\n c\n-x\n+y\n d\n", Some(&ended));
+        let short = format!("@@ -1,2 +1,2 @@\n-x\n+y\n d\n{NO_NEWLINE}\n");
+        check_diff("@@ -1,2 +1,2 @@\n-x\n+y\n d\n", Some(&short));
+        // What has the note already is as it should be.
+        check_diff(&ended, Some(&ended));
+    }
+
+    #[test]
+    fn where_the_files_end_is_not_sure_there_is_no_diff() {
+        check_diff("@@ -4,4 +4,4 @@\n a\n b\n c\n-x\n+y\n", None);
+        check_diff("@@ -4,3 +4,3 @@\n c\n-x\n+y\n d\n", None);
+        assert_eq!(sections(&edited(""))[0].diff("/w/a"), None);
     }
 
     #[test]
@@ -210,7 +283,7 @@ mod tests {
 
     #[test]
     fn several_files_are_several_sections() {
-        let both = format!("{CREATED}{EDITED}");
+        let both = format!("{CREATED}{}", edited("@@ -1 +1 @@\n-x\n+y\n"));
         assert_eq!(sections(&both).iter().map(Section::changes).map(|lines| lines.len()).collect::<Vec<_>>(), [2, 2]);
     }
 
@@ -228,14 +301,5 @@ mod tests {
         ] {
             assert!(sections(text).is_empty(), "{text}");
         }
-    }
-
-    #[test]
-    fn a_last_line_without_an_end_says_so() {
-        let text = format!("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n{NO_NEWLINE}\n+y\n{NO_NEWLINE}\n");
-        let sections = sections(&text);
-        assert!(sections[0].makes("x", "y"));
-        assert_eq!((sections[0].side('+'), sections[0].side('-')), ("x".to_owned(), "y".to_owned()));
-        assert!(sections[0].diff("/a").is_some_and(|diff| diff.ends_with(NO_NEWLINE) || diff.contains(NO_NEWLINE)));
     }
 }

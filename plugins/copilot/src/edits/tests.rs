@@ -31,10 +31,11 @@ fn shown(path: &str, header: &str, hunks: &str) -> String {
 
 #[test]
 fn a_file_that_the_result_shows_as_new_is_added_whole() {
-    let detailed = shown("w/a", "create file mode 100644\n", "--- a/dev/null\n+++ b/w/a\n@@ -1,0 +1,1 @@\n+x\n");
+    let detailed = shown("w/a", "create file mode 100644\n", "--- a/dev/null\n+++ b/w/a\n@@ -1,0 +1,2 @@\n+x\n+\n");
     let arguments = r#"{"path":"/w/a","file_text":"x\n"}"#;
     check("create", arguments, Some(&detailed), &[("/w/a", Some("add"), "placed", ADDED)]);
-    // The last line's end is the argument's.
+    let detailed = shown("w/a", "create file mode 100644\n", "--- a/dev/null\n+++ b/w/a\n@@ -1,0 +1,1 @@\n+x\n");
+    check("create", arguments, Some(&detailed), &[("/w/a", Some("add"), "placed", ADDED)]);
     let without = "--- a/w/a\n+++ b/w/a\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n";
     check("create", r#"{"path":"a","file_text":"x"}"#, Some(&detailed), &[("/w/a", Some("add"), "placed", without)]);
 }
@@ -55,8 +56,8 @@ fn without_that_it_may_have_been_there_before() {
 
 #[test]
 fn a_result_that_shows_the_change_tells_its_place() {
-    let detailed = shown("w/a", "", "--- a/w/a\n+++ b/w/a\n@@ -7,3 +7,3 @@\n p\n-x\n+y\n q\n");
-    let placed = "--- a/w/a\n+++ b/w/a\n@@ -7,3 +7,3 @@\n p\n-x\n+y\n q\n";
+    let detailed = shown("w/a", "", "--- a/w/a\n+++ b/w/a\n@@ -7,7 +7,7 @@\n n\n o\n p\n-x\n+y\n q\n r\n s\n");
+    let placed = "--- a/w/a\n+++ b/w/a\n@@ -7,6 +7,6 @@\n n\n o\n p\n-x\n+y\n q\n r\n";
     check(
         "edit",
         r#"{"path":"/w/a","old_str":"x","new_str":"y"}"#,
@@ -109,8 +110,8 @@ fn a_patch_writes_each_of_its_files() {
     for arguments in [quoted(patch), format!(r#"{{"input":{}}}"#, quoted(patch))] {
         check("apply_patch", &arguments, None, &unplaced);
     }
-    let placed = "--- a/w/a\n+++ b/w/a\n@@ -9 +9 @@\n-x\n+y\n";
-    let detailed = shown("w/a", "", placed);
+    let placed = "--- a/w/a\n+++ b/w/a\n@@ -1,3 +1,3 @@\n-x\n+y\n p\n q\n";
+    let detailed = shown("w/a", "", "--- a/w/a\n+++ b/w/a\n@@ -1,4 +1,4 @@\n-x\n+y\n p\n q\n r\n");
     let expected = [("/w/a", Some("update"), "placed", placed), rest[0], rest[1]];
     check("apply_patch", &quoted(patch), Some(&detailed), &expected);
     let new = shown("w/b", "create file mode 100644\n", "--- a/dev/null\n+++ b/w/b\n@@ -1,0 +1,1 @@\n+z\n");

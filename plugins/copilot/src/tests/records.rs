@@ -113,13 +113,16 @@ fn a_result_tells_what_its_call_wrote_unless_it_failed() {
     let request = r#"{"content":"","toolRequests":[{"toolCallId":"c","name":"edit","arguments":{"path":"/w/a","old_str":"x\n","new_str":"y\n"}}]}"#;
     let result = |success: bool| {
         format!(
-            r#"{{"toolCallId":"c","success":{success},"result":{{"content":"done","detailedContent":"diff --git a/w/a b/w/a\n--- a/w/a\n+++ b/w/a\n@@ -5 +5 @@\n-x\n+y\n"}}}}"#
+            r#"{{"toolCallId":"c","success":{success},"result":{{"content":"done","detailedContent":"diff --git a/w/a b/w/a\n--- a/w/a\n+++ b/w/a\n@@ -1,4 +1,4 @@\n-x\n+y\n p\n q\n \n"}}}}"#
         )
     };
     let turn = "assistant a call=c:edit:2:{\"path\":\"/w/a\",\"old_str\":\"x\\n\",\"new_str\":\"y\\n\"} needs-result: ";
     check(
         &[event("assistant.message", "a", request), event("tool.execution_complete", "b", &result(true))],
-        &[turn, "result c write=/w/a by=c operation=update diff=--- a/w/a\n+++ b/w/a\n@@ -5 +5 @@\n-x\n+y\n: done"],
+        &[
+            turn,
+            "result c write=/w/a by=c operation=update diff=--- a/w/a\n+++ b/w/a\n@@ -1,3 +1,3 @@\n-x\n+y\n p\n q\n: done",
+        ],
     );
     check(
         &[event("assistant.message", "a", request), event("tool.execution_complete", "b", &result(false))],
