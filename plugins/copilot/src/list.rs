@@ -47,7 +47,7 @@ impl Listing<'_, '_> {
             Ok(_) => self.folder(root, true),
             // A root that is not there is one that was never used.
             Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(err) => self.refuse(root, Severity::Warning, &format!("cannot be examined: {err}")),
+            Err(err) => self.refuse(root, &format!("cannot be examined: {err}")),
         }
     }
 
@@ -55,7 +55,7 @@ impl Listing<'_, '_> {
         let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
         let mut entries = match entries {
             Ok(entries) => entries,
-            Err(err) => return self.refuse(folder, Severity::Warning, &format!("cannot be listed: {err}")),
+            Err(err) => return self.refuse(folder, &format!("cannot be listed: {err}")),
         };
         entries.sort_by_key(fs::DirEntry::file_name);
         let is_old = folder.file_name().is_some_and(|name| name == STORES[1]);
@@ -84,18 +84,22 @@ impl Listing<'_, '_> {
         // What is no regular file must not even be opened: a pipe would wait for a writer.
         let bytes = match fs::metadata(path) {
             Ok(about) if about.is_file() => about.len(),
-            Ok(_) => return self.refuse(path, Severity::Warning, "is no regular file and was not opened"),
-            Err(err) => return self.refuse(path, Severity::Warning, &format!("cannot be examined: {err}")),
+            Ok(_) => return self.refuse(path, "is no regular file and was not opened"),
+            Err(err) => return self.refuse(path, &format!("cannot be examined: {err}")),
         };
         match Glance::at(path, bytes) {
             Ok(Some(glance)) => glance.tell(path, bytes, self.sink),
-            Ok(None) => self.refuse(path, Severity::Info, "does not begin with a record of a Copilot session"),
-            Err(err) => self.refuse(path, Severity::Warning, &format!("cannot be read: {err}")),
+            Ok(None) => self.pass_over(path, "does not begin with a record of a Copilot session"),
+            Err(err) => self.refuse(path, &format!("cannot be read: {err}")),
         }
     }
 
-    fn refuse(&mut self, path: &Path, severity: Severity, reason: &str) -> Result<(), Stopped> {
-        self.sink.diagnostic(severity, "unreadable-file", reason, path)
+    fn refuse(&mut self, path: &Path, reason: &str) -> Result<(), Stopped> {
+        self.sink.diagnostic(Severity::Warning, "unreadable-file", reason, path)
+    }
+
+    fn pass_over(&mut self, path: &Path, reason: &str) -> Result<(), Stopped> {
+        self.sink.diagnostic(Severity::Info, "unreadable-file", reason, path)
     }
 }
 
