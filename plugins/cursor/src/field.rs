@@ -35,11 +35,6 @@ impl<'a> Field<'a> {
         self.text().as_deref() == Some(word)
     }
 
-    /// Whether it is a literal `true`.
-    pub(crate) fn flag(self) -> bool {
-        self.json() == Some("true")
-    }
-
     /// The count, when it is one.
     pub(crate) fn count(self) -> Option<u64> {
         serde_json::from_str::<Count>(self.json()?).ok()?.0

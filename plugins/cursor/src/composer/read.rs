@@ -461,7 +461,7 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// A call as it is told.
+/// A call whose result is recorded, if there is one.
 pub(crate) fn tool_use<'c>(id: &'c str, name: &'c str, input: &'c str, origin: Origin) -> ToolUseRecord<'c> {
     let category = tools::category_of(name);
     let told = ToolUseRecord::new(id, name, input, origin).category(category);

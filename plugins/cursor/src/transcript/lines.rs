@@ -12,9 +12,8 @@ use std::path::{Path, PathBuf};
 
 use toolpath_plugin_api::kit::json::{RawValue, quoted};
 use toolpath_plugin_api::kit::lines::Lines;
-use toolpath_plugin_api::{Category, Origin, PluginError, Role, Severity, Sink, Summary};
+use toolpath_plugin_api::{Category, Origin, PluginError, Role, Severity, Sink, Summary, ToolUseRecord};
 
-use crate::composer::read::tool_use;
 use crate::facts::Facts;
 use crate::field::Field;
 use crate::row::{Line, Row};
@@ -210,7 +209,8 @@ impl Reader {
         turn.text(&content.text).stop_reason(stop);
         let mut edits = Vec::new();
         for (id, (name, input)) in ids.iter().zip(&content.calls) {
-            turn.tool_use(tool_use(id, name, input, row.origin));
+            // No result is ever recorded, so a write is told by its call.
+            turn.tool_use(ToolUseRecord::new(id, name, input, row.origin).category(tools::category_of(name)));
             let parsed: Option<&RawValue> = serde_json::from_str(input).ok();
             edits.extend(
                 edits::of(name, &[Field(parsed)], Field(None), &|_| None, None).into_iter().map(|edit| (id, edit)),
