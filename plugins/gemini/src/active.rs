@@ -1,0 +1,67 @@
+//! The thread that Gemini CLI would go on with: what is left of the messages after rewinds and rebuilt lists.
+//!
+//! The format has no parents; a message follows the one before it in this list. What was dropped from it was told all
+//! the same, and hangs where it hung: a dead end.
+
+use crate::digest::Id;
+
+/// A message of the thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) id: Id,
+    /// Digest of what it says.
+    pub(crate) content: u64,
+}
+
+/// The messages that count, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Active {
+    entries: Vec<Entry>,
+}
+
+impl Active {
+    /// Adds a message that follows all others.
+    pub(crate) fn push(&mut self, entry: Entry) {
+        self.entries.push(entry);
+    }
+
+    /// Drops the message `id` and all that follow it, or all when it is not there.
+    pub(crate) fn rewind(&mut self, id: Id) {
+        let at = self.entries.iter().rposition(|entry| entry.id == id).unwrap_or(0);
+        self.entries.truncate(at);
+    }
+
+    /// The last message.
+    pub(crate) fn last(&self) -> Option<Id> {
+        self.entries.last().map(|entry| entry.id)
+    }
+
+    /// Takes the list away, to be built anew.
+    pub(crate) fn take(&mut self) -> Rebuilt {
+        Rebuilt { old: std::mem::take(&mut self.entries), passed: 0 }
+    }
+}
+
+/// The list that was, while another is built of it.
+#[derive(Debug)]
+pub(crate) struct Rebuilt {
+    old: Vec<Entry>,
+    /// Messages before this one have their copies already.
+    passed: usize,
+}
+
+impl Rebuilt {
+    /// Passes the message `id`, when it was in the list.
+    pub(crate) fn pass(&mut self, id: Id) -> Option<Entry> {
+        let at = self.old.iter().position(|entry| entry.id == id)?;
+        self.passed = self.passed.max(at + 1);
+        Some(self.old[at])
+    }
+
+    /// The next message that says what a copy says.
+    pub(crate) fn original(&mut self, content: u64) -> Option<Entry> {
+        let at = self.passed + self.old[self.passed..].iter().position(|entry| entry.content == content)?;
+        self.passed = at + 1;
+        Some(self.old[at])
+    }
+}

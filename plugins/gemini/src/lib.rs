@@ -1,0 +1,89 @@
+//! Gemini CLI's sessions, told to a host record by record.
+//!
+//! A session is a log of JSON lines, or in older versions one JSON document. A file is read twice. `survey` looks where
+//! the last version of each message stands; then each record goes through `source` (`scan` for documents), `lines`
+//! (what it holds), `shape` (the log's own names), `read` (what becomes of it, with `active`, the thread that is left
+//! after rewinds), and `turns` (how a message is told), helped by `content`, `calls`, `edits`, `signal`, `tools` and
+//! `usage`. `agents` finds the sub-agents' files, which are told as branches.
+
+mod active;
+mod agents;
+mod calls;
+mod content;
+mod digest;
+mod edits;
+mod lines;
+mod place;
+mod read;
+mod scan;
+mod shape;
+mod signal;
+mod source;
+mod survey;
+mod tools;
+mod turns;
+mod usage;
+
+use std::path::Path;
+
+use toolpath_plugin_api::{PluginError, Provider, ReadRequest, Sink, Summary, declare_provider};
+
+use crate::agents::Agents;
+use crate::read::{Reader, Session};
+
+#[derive(Default)]
+struct GeminiCli;
+
+impl Provider for GeminiCli {
+    fn read(&self, request: &ReadRequest<'_>, sink: &mut Sink<'_>) -> Result<Summary, PluginError> {
+        let path = request.path();
+        if path.is_dir() {
+            return Err(PluginError::new("is a folder; name one session's file in it"));
+        }
+        let mut reader = Reader::new(path.clone(), 0)?;
+        let named = reader.survey.session_id.clone().or_else(|| request.file_stem());
+        let id = named.unwrap_or_else(|| "stdin".to_owned());
+        let agents = if request.is_copy() { Agents::default() } else { Agents::beside(&path, &id) };
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut session = Session { id, agents, files: vec![name], ..Session::default() };
+        reader.survey.session(&session.id, |facts| sink.session(facts))?;
+        reader.tell(&mut session, sink)?;
+        if session.records == 0 {
+            return Err(PluginError::new("holds no records; name a Gemini CLI session file"));
+        }
+        if !reader.survey.is_recognised {
+            let message = "holds no record of Gemini CLI; name a session file of it, or another --provider";
+            return Err(PluginError::new(message));
+        }
+        tell_rest(&reader, &path, &mut session, sink)?;
+        if session.files.len() > 1 {
+            reader.survey.session(&session.id, |facts| {
+                let mut facts = facts.clone();
+                facts.files = session.files.iter().map(String::as_str).collect();
+                sink.session(&facts)
+            })?;
+        }
+        Ok(Summary { records: session.records })
+    }
+}
+
+/// Tells the sub-agents that no call names.
+fn tell_rest(reader: &Reader, path: &Path, session: &mut Session, sink: &mut Sink<'_>) -> Result<(), PluginError> {
+    for id in session.agents.rest() {
+        if let Some(file) = session.agents.take(&id).filter(|file| file != path) {
+            reader.agent(None, "agent", file, session, sink)?;
+        }
+    }
+    Ok(())
+}
+
+declare_provider! {
+    provider: GeminiCli,
+    name: "gemini",
+    provider_id: "gemini-cli",
+    display_name: "Gemini CLI",
+    harness: "Gemini CLI", versions: [],
+    env: ["GEMINI_CLI_HOME"],
+    roots: ["${GEMINI_CLI_HOME:-~}/.gemini/tmp"],
+    companions: ["*/**"],
+}

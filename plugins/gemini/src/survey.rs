@@ -1,0 +1,195 @@
+//! The first look at a file: what the session is called, and where the last version of each message stands.
+//!
+//! A message is written again whenever more of it is known, and only its last version is told. So a file is read
+//! twice, and between the two there is one small entry for each id.
+
+use std::collections::HashMap;
+use std::io::{self, Read};
+
+use toolpath_plugin_api::kit::time::Span;
+use toolpath_plugin_api::{Origin, SessionRecord};
+
+use crate::digest::{self, Id};
+use crate::lines::{End, Piece, Pieces, mend, trim};
+use crate::scan::What;
+use crate::shape::{Field, Record};
+use crate::source::{Layout, Source};
+
+/// The last version of a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Version {
+    pub(crate) offset: u64,
+    pub(crate) length: u64,
+    /// The line, and whether the message was told.
+    line: u64,
+}
+
+const TOLD: u64 = 1 << 63;
+
+impl Version {
+    fn at(origin: Origin) -> Self {
+        Self { offset: origin.offset, length: origin.length, line: origin.line }
+    }
+
+    /// Its place.
+    pub(crate) fn origin(self, file: u32) -> Origin {
+        Origin { file, line: self.line & !TOLD, offset: self.offset, length: self.length }
+    }
+
+    /// Whether the message was told.
+    pub(crate) fn is_told(self) -> bool {
+        self.line & TOLD != 0
+    }
+
+    /// Remembers that it was.
+    pub(crate) fn tell(&mut self) {
+        self.line |= TOLD;
+    }
+}
+
+/// What the first look found.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    pub(crate) session_id: Option<String>,
+    summary: Option<String>,
+    directory: Option<String>,
+    span: Span,
+    /// The fields of a document beside its messages, as one JSON object.
+    pub(crate) head: Option<String>,
+    /// Last versions by id.
+    pub(crate) versions: HashMap<Id, Version>,
+    /// Whether a record was one that Gemini CLI writes.
+    pub(crate) is_recognised: bool,
+    /// Whether anything was said.
+    pub(crate) has_messages: bool,
+}
+
+impl Survey {
+    /// Looks through `input`.
+    pub(crate) fn of(input: impl Read, layout: Layout) -> io::Result<Self> {
+        let mut survey = Self::default();
+        let mut head = String::new();
+        let mut source = Source::new(input, layout);
+        while let Some(raw) = source.next()? {
+            if raw.is_too_long() {
+                continue;
+            }
+            let mended = mend(raw.bytes);
+            match raw.what {
+                What::Field(key) => {
+                    let (key, value) = (String::from_utf8_lossy(&key), trim(&mended.text));
+                    if is_field(&key, value) {
+                        head.push(if head.is_empty() { '{' } else { ',' });
+                        head.push_str(&key);
+                        head.push(':');
+                        head.push_str(value);
+                    }
+                }
+                What::Message => {
+                    let origin = raw.origin;
+                    for (nth, piece) in Pieces::of(&mended.text, End::Whole).enumerate() {
+                        let Piece::Record(json) = piece else { continue };
+                        let Ok(record) = serde_json::from_str::<Record<'_>>(json) else { continue };
+                        let origin = if mended.is_as_it_was() { within(origin, &mended.text, json) } else { origin };
+                        survey.learn(&record, (nth == 0 || mended.is_as_it_was()).then_some(origin));
+                        survey.is_recognised |= layout == Layout::Whole && is_saved(&record);
+                    }
+                }
+                What::Stray => {}
+            }
+        }
+        if !head.is_empty() {
+            head.push('}');
+            let facts = serde_json::from_str::<Record<'_>>(&head).unwrap_or_default();
+            survey.is_recognised |= facts.session_id.filled().is_some();
+            survey.facts(&facts);
+            survey.head = Some(head);
+        }
+        Ok(survey)
+    }
+
+    fn learn(&mut self, record: &Record<'_>, origin: Option<Origin>) {
+        if record.rewind_to.text().is_some() {
+            self.is_recognised = true;
+        } else if let Some(id) = record.id.filled() {
+            self.message(record);
+            if let Some(origin) = origin {
+                self.versions.insert(digest::of_id(&id), Version::at(origin));
+            }
+        } else if let Some(patch) = record.set.object::<Record<'_>>() {
+            self.is_recognised = true;
+            self.patch(&patch);
+        } else if record.session_id.filled().is_some() && record.project_hash.text().is_some() {
+            self.is_recognised = true;
+            self.patch(record);
+        } else if record.kind().is_some() && record.body().json().is_some() {
+            self.message(record);
+        }
+    }
+
+    fn message(&mut self, record: &Record<'_>) {
+        let is_known = matches!(record.kind().as_deref(), Some("user" | "gemini" | "info" | "warning" | "error"));
+        let has_body = record.content.json().is_some() || record.calls.is_list();
+        self.is_recognised |= is_known && has_body && record.id.filled().is_some();
+        self.has_messages = true;
+        self.span.see(&record.timestamp.text().unwrap_or_default());
+    }
+
+    fn patch(&mut self, facts: &Record<'_>) {
+        self.facts(facts);
+        for message in facts.messages.list().unwrap_or_default() {
+            if let Ok(record) = serde_json::from_str::<Record<'_>>(message.get()) {
+                self.message(&record);
+            }
+        }
+    }
+
+    fn facts(&mut self, facts: &Record<'_>) {
+        let keep = |slot: &mut Option<String>, field: Field<'_>| {
+            if let Some(text) = field.filled() {
+                *slot = Some(text.into_owned());
+            }
+        };
+        if self.session_id.is_none() {
+            keep(&mut self.session_id, facts.session_id);
+        }
+        keep(&mut self.summary, facts.summary);
+        if self.directory.is_none() {
+            let directories = facts.directories.list().unwrap_or_default();
+            keep(&mut self.directory, Field(directories.first().copied()));
+        }
+        for time in [facts.start_time, facts.last_updated] {
+            self.span.see(&time.text().unwrap_or_default());
+        }
+    }
+
+    /// Tells `tell` what is known of the session `id`.
+    pub(crate) fn session<T>(&self, id: &str, tell: impl FnOnce(&SessionRecord<'_>) -> T) -> T {
+        let (first, last) = (self.span.first(), self.span.last());
+        let plain = format!("Gemini session: {}", id.chars().take(8).collect::<String>());
+        let mut session = SessionRecord::new(id);
+        session.title = self.summary.as_deref().or(Some(&plain));
+        session.started_at = first.as_deref();
+        session.last_activity = last.as_deref();
+        session.working_dir = self.directory.as_deref();
+        session.producer = Some(("gemini-cli", None));
+        tell(&session)
+    }
+}
+
+/// Whether a field of a document is whole.
+pub(crate) fn is_field(key: &str, value: &str) -> bool {
+    serde_json::from_str::<&toolpath_plugin_api::kit::json::RawValue>(value).is_ok()
+        && serde_json::from_str::<String>(key).is_ok()
+}
+
+/// Whether a record is one of a saved conversation, which has the shape of what is sent to the model.
+fn is_saved(record: &Record<'_>) -> bool {
+    matches!(record.role.text().as_deref(), Some("user" | "model")) && record.parts.is_list()
+}
+
+/// The place of `part`, which lies in `whole`, the text at `origin`.
+pub(crate) fn within(origin: Origin, whole: &str, part: &str) -> Origin {
+    let before = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
+    Origin { offset: origin.offset + before as u64, length: part.len() as u64, ..origin }
+}
