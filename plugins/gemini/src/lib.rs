@@ -20,6 +20,8 @@ mod shape;
 mod signal;
 mod source;
 mod survey;
+#[cfg(test)]
+mod tests;
 mod tools;
 mod turns;
 mod usage;

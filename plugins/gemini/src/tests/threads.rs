@@ -1,0 +1,138 @@
+//! What was dropped from the thread, and what was written again.
+
+use super::check;
+
+fn user(id: &str, text: &str) -> String {
+    format!(r#"{{"id":"{id}","type":"user","content":"{text}"}}"#)
+}
+
+fn model(id: &str, text: &str) -> String {
+    format!(r#"{{"id":"{id}","type":"gemini","content":"{text}","model":"g"}}"#)
+}
+
+/// A copy of a model's message, as lists that are written again have it.
+fn copy(id: &str, text: &str) -> String {
+    format!(r#"{{"id":"{id}","type":"gemini","content":[{{"text":"{text}"}}],"tokens":null,"thoughts":[]}}"#)
+}
+
+fn list(messages: &[String]) -> String {
+    format!(r#"{{"$set":{{"messages":[{}]}}}}"#, messages.join(","))
+}
+
+#[test]
+fn what_was_rewound_is_a_dead_end() {
+    let rewind = r#"{"$rewindTo":"c"}"#;
+    check(
+        &[&user("a", "1"), &model("b", "2"), &user("c", "3"), &model("d", "4"), rewind, &user("e", "5")],
+        &[
+            "user a: 1",
+            "assistant b after=a model=g: 2",
+            "user c after=b: 3",
+            "assistant d after=c model=g: 4",
+            &format!("event rewind line-6 after=d: {rewind}"),
+            "user e after=b: 5",
+        ],
+    );
+}
+
+#[test]
+fn a_rewind_to_what_is_not_there_drops_all() {
+    let rewind = r#"{"$rewindTo":"z"}"#;
+    check(
+        &[&user("a", "1"), rewind, &user("b", "2")],
+        &["user a: 1", &format!("event rewind line-3 after=a: {rewind}"), "user b: 2"],
+    );
+}
+
+#[test]
+fn a_list_without_the_last_messages_drops_them() {
+    let rebuilt = list(&[user("a", "1"), model("b", "2")]);
+    check(
+        &[&user("a", "1"), &model("b", "2"), &user("c", "3"), &rebuilt, &user("d", "4")],
+        &[
+            "user a: 1",
+            "assistant b after=a model=g: 2",
+            "user c after=b: 3",
+            &format!("event checkpoint line-5 after=c: {rebuilt}"),
+            "user d after=b: 4",
+        ],
+    );
+}
+
+#[test]
+fn a_list_of_copies_under_new_ids_tells_nothing_twice() {
+    let rebuilt = list(&[user("x", "1"), copy("y", "2")]);
+    check(
+        &[&user("a", "1"), &model("b", "2"), &rebuilt, &user("c", "3")],
+        &[
+            "user a: 1",
+            "assistant b after=a model=g: 2",
+            &format!("event checkpoint line-4 after=b: {rebuilt}"),
+            "user c after=b: 3",
+        ],
+    );
+}
+
+#[test]
+fn what_stands_in_a_list_alone_is_told_as_part_of_it() {
+    const TEXT: &str = "[The previous response was interrupted before it completed.]";
+    let rebuilt = list(&[user("a", "1"), copy("i", TEXT)]);
+    check(
+        &[&user("a", "1"), &rebuilt, &user("b", "2")],
+        &[
+            "user a: 1",
+            &format!("event checkpoint line-3 after=a: {rebuilt}"),
+            &format!("+ assistant i after=a HARNESS signal=\"interrupted-response\": {TEXT}"),
+            "user b after=i: 2",
+        ],
+    );
+}
+
+#[test]
+fn what_follows_a_compression_follows_its_summary() {
+    let summary = user("s", "<state_snapshot>x</state_snapshot>");
+    let thanks = copy("t", "Got it. Thanks for the additional context!");
+    let rebuilt = list(&[summary.clone(), thanks, model("b", "2")]);
+    check(
+        &[&user("a", "1"), &model("b", "2"), &rebuilt, &user("c", "3")],
+        &[
+            "user a: 1",
+            "assistant b after=a model=g: 2",
+            &format!("event checkpoint line-4 after=b: {rebuilt}"),
+            &format!("+ event compaction-summary s after=b: {{\"raw\":{summary}}}"),
+            "+ assistant t after=s HARNESS signal=\"compression-acknowledgement\": Got it. Thanks for the additional context!",
+            "user c after=t: 3",
+        ],
+    );
+}
+
+#[test]
+fn copies_that_are_lines_before_their_list_are_duplicates() {
+    let rebuilt = list(&[user("x", "1"), copy("y", "2")]);
+    check(
+        &[&user("a", "1"), &model("b", "2"), &user("x", "1"), &copy("y", "2"), &rebuilt, &user("c", "3")],
+        &[
+            "user a: 1",
+            "assistant b after=a model=g: 2",
+            "duplicate id=x after=a: a copy of a message told before",
+            "duplicate id=y after=b: a copy of a message told before",
+            &format!("event checkpoint line-6 after=b: {rebuilt}"),
+            "user c after=b: 3",
+        ],
+    );
+}
+
+#[test]
+fn a_user_who_says_the_same_again_says_it_again() {
+    let rebuilt = list(&[user("a", "go on"), model("b", "2"), user("c", "go on")]);
+    check(
+        &[&user("a", "go on"), &model("b", "2"), &user("c", "go on"), &rebuilt, &model("d", "3")],
+        &[
+            "user a: go on",
+            "assistant b after=a model=g: 2",
+            "user c after=b: go on",
+            &format!("event checkpoint line-5 after=c: {rebuilt}"),
+            "assistant d after=c model=g: 3",
+        ],
+    );
+}
