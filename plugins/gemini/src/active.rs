@@ -3,6 +3,8 @@
 //! The format has no parents; a message follows the one before it in this list. What was dropped from it was told all
 //! the same, and hangs where it hung: a dead end.
 
+use std::collections::HashMap;
+
 use crate::digest::Id;
 
 /// A message of the thread.
@@ -38,7 +40,13 @@ impl Active {
 
     /// Takes the list away, to be built anew.
     pub(crate) fn take(&mut self) -> Rebuilt {
-        Rebuilt { old: std::mem::take(&mut self.entries), passed: 0 }
+        let old = std::mem::take(&mut self.entries);
+        let mut same: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (at, entry) in old.iter().enumerate() {
+            same.entry(entry.content).or_default().push(at);
+        }
+        let places = old.iter().enumerate().map(|(at, entry)| (entry.id, at)).collect();
+        Rebuilt { old, places, same, passed: 0 }
     }
 }
 
@@ -46,6 +54,9 @@ impl Active {
 #[derive(Debug)]
 pub(crate) struct Rebuilt {
     old: Vec<Entry>,
+    places: HashMap<Id, usize>,
+    /// Where messages that say the same stand.
+    same: HashMap<u64, Vec<usize>>,
     /// Messages before this one have their copies already.
     passed: usize,
 }
@@ -53,14 +64,20 @@ pub(crate) struct Rebuilt {
 impl Rebuilt {
     /// Passes the message `id`, when it was in the list.
     pub(crate) fn pass(&mut self, id: Id) -> Option<Entry> {
-        let at = self.old.iter().position(|entry| entry.id == id)?;
+        let at = *self.places.get(&id)?;
         self.passed = self.passed.max(at + 1);
         Some(self.old[at])
     }
 
+    /// The message `id` and its copy, which `pass` has not met.
+    pub(crate) fn entry(&mut self, id: Id, original: Option<Id>) -> Option<Entry> {
+        self.pass(id).or_else(|| self.pass(original?))
+    }
+
     /// The next message that says what a copy says.
     pub(crate) fn original(&mut self, content: u64) -> Option<Entry> {
-        let at = self.passed + self.old[self.passed..].iter().position(|entry| entry.content == content)?;
+        let same = self.same.get(&content)?;
+        let at = *same.get(same.partition_point(|&at| at < self.passed))?;
         self.passed = at + 1;
         Some(self.old[at])
     }

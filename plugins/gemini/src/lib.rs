@@ -3,16 +3,21 @@
 //! A session is a log of JSON lines, or in older versions one JSON document. A file is read twice. `survey` looks where
 //! the last version of each message stands; then each record goes through `source` (`scan` for documents), `lines`
 //! (what it holds), `shape` (the log's own names), `read` (what becomes of it, with `active`, the thread that is left
-//! after rewinds), and `turns` (how a message is told), helped by `content`, `calls`, `edits`, `signal`, `tools` and
+//! after rewinds, and `copies`, what is written twice), and `turns` (how a message is told), helped by `content`, `calls`, `edits`, `signal`, `tools` and
 //! `usage`. `agents` finds the sub-agents' files, which are told as branches.
+//! `list` and `detect` make do with a `glance` at pieces of files.
 
 mod active;
 mod agents;
 mod calls;
 mod content;
+mod copies;
+mod detect;
 mod digest;
 mod edits;
+mod glance;
 mod lines;
+mod list;
 mod place;
 mod read;
 mod scan;
@@ -28,7 +33,10 @@ mod usage;
 
 use std::path::Path;
 
-use toolpath_plugin_api::{PluginError, Provider, ReadRequest, Sink, Summary, declare_provider};
+use toolpath_plugin_api::{
+    DetectRequest, ListRequest, ListSink, Origin, PluginError, Provider, ReadRequest, Severity, Sink, Summary,
+    declare_provider,
+};
 
 use crate::agents::Agents;
 use crate::read::{Reader, Session};
@@ -67,13 +75,23 @@ impl Provider for GeminiCli {
         }
         Ok(Summary { records: session.records })
     }
+
+    fn sessions(&self, request: &ListRequest<'_>, sink: &mut ListSink<'_>) -> Result<(), PluginError> {
+        Ok(list::list(&request.roots(), sink)?)
+    }
+
+    fn detect(&self, request: &DetectRequest<'_>) -> u8 {
+        detect::score(&request.path(), request.head())
+    }
 }
 
 /// Tells the sub-agents that no call names.
 fn tell_rest(reader: &Reader, path: &Path, session: &mut Session, sink: &mut Sink<'_>) -> Result<(), PluginError> {
     for id in session.agents.rest() {
         if let Some(file) = session.agents.take(&id).filter(|file| file != path) {
+            let origin = Origin { file: session.files.len() as u32, ..Origin::default() };
             reader.agent(None, "agent", file, session, sink)?;
+            sink.diagnostic(Severity::Warning, "orphan-sub-agent", "no call names this sub-agent", origin)?;
         }
     }
     Ok(())

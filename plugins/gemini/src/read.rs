@@ -10,6 +10,7 @@ use toolpath_plugin_api::{Disposition, EventRecord, Origin, PluginError, Severit
 
 use crate::active::{Active, Entry};
 use crate::agents::Agents;
+use crate::copies::{self, Copies};
 use crate::digest::{self, Id};
 use crate::lines::{End, Mended, Piece, Pieces, mend};
 use crate::place::Place;
@@ -40,6 +41,7 @@ pub(crate) struct Reader {
     length: u64,
     layout: Layout,
     pub(crate) survey: Survey,
+    copies: Copies,
     file: u32,
     /// The sub-agent whose file it is: the branch as JSON, and what names begin with.
     branch: Option<String>,
@@ -64,11 +66,13 @@ impl Reader {
         let length = std::fs::metadata(&path)?.len();
         let layout = Layout::of(open(&path, length)?)?;
         let survey = Survey::of(open(&path, length)?, layout)?;
+        let copies = if survey.has_lists { copies::of(open(&path, length)?)? } else { Copies::default() };
         Ok(Self {
             path,
             length,
             layout,
             survey,
+            copies,
             file,
             branch: None,
             prefix: String::new(),
@@ -198,6 +202,11 @@ impl Reader {
         sink: &mut Sink<'_>,
     ) -> Result<(), PluginError> {
         let key = digest::of_id(id);
+        if let Some(&original) = self.copies.get(&key) {
+            let original = self.id_of(original)?;
+            let skip = SkipRecord::new(Disposition::Duplicate, "a copy of a message told before", origin);
+            return Ok(sink.skip(&skip.link(Some(id), original.as_deref()))?);
+        }
         let known = self.survey.versions.get_mut(&key);
         let Some(known) = known else {
             let message = Message::of(record, json, id);
@@ -295,7 +304,7 @@ impl Reader {
             Err(err) => {
                 let message = format!("the sub-agent's file cannot be read: {err}");
                 let origin = Origin { file, ..Origin::default() };
-                return Ok(sink.diagnostic(Severity::Warning, "unreadable-agent", &message, origin)?);
+                return Ok(sink.diagnostic(Severity::Warning, "unreadable-file", &message, origin)?);
             }
         };
         let agent = if name == "agent" { stem.clone() } else { name.to_owned() };
@@ -321,13 +330,17 @@ impl Reader {
         Ok(())
     }
 
-    /// The id of the last message that counts, which is read again: only its digest is kept.
+    /// The id of the last message that counts.
     fn last_id(&self) -> Result<Option<String>, PluginError> {
-        let Some(last) = self.active.last() else { return Ok(None) };
-        if let Some(id) = self.born.get(&last) {
+        self.active.last().map_or(Ok(None), |last| self.id_of(last))
+    }
+
+    /// The id of a message, which is read again: only its digest is kept.
+    fn id_of(&self, key: Id) -> Result<Option<String>, PluginError> {
+        if let Some(id) = self.born.get(&key) {
             return Ok(Some(id.to_string()));
         }
-        let Some(version) = self.survey.versions.get(&last) else { return Ok(None) };
+        let Some(version) = self.survey.versions.get(&key) else { return Ok(None) };
         let bytes = self.at(version.origin(self.file))?;
         let mended = mend(&bytes);
         let record: Record<'_> = serde_json::from_str(crate::lines::trim(&mended.text)).unwrap_or_default();
@@ -372,6 +385,8 @@ impl Reader {
     ) -> Result<(), PluginError> {
         let mut old = self.active.take();
         let mut before = self.parent.clone();
+        // A message of the list that was told before; its id is looked up when one follows that was not.
+        let mut known_before: Option<Id> = None;
         let mut new_after_summary = None;
         self.after_summary = false;
         for (nth, raw) in messages.list().unwrap_or_default().into_iter().enumerate() {
@@ -379,7 +394,7 @@ impl Reader {
             let id = record.id.filled().unwrap_or_else(|| format!("{name}/{nth}").into());
             let key = digest::of_id(&id);
             let message = Message::of(record, raw.get(), &id);
-            let known = old.pass(key).or_else(|| {
+            let known = old.entry(key, self.copies.get(&key).copied()).or_else(|| {
                 let is_told = self.born.contains_key(&key)
                     || self.survey.versions.get(&key).is_some_and(|version| version.is_told());
                 is_told.then(|| Entry { id: key, content: message.digest() })
@@ -388,7 +403,7 @@ impl Reader {
             let known = known.or_else(|| copied().and_then(|content| old.original(content)));
             if let Some(entry) = known {
                 self.active.push(entry);
-                before = self.last_id()?.or(before);
+                known_before = Some(entry.id);
                 self.after_summary = false;
                 continue;
             }
@@ -397,6 +412,9 @@ impl Reader {
             }
             self.born.insert(key, (*id).into());
             let is_summary = message.is_summary();
+            if let Some(known) = known_before.take() {
+                before = self.id_of(known)?.or(before);
+            }
             let place = Origin { file: self.file, ..origin };
             self.message(&message, &id, place, Some(&before), session, sink)?;
             before = self.parent.clone();

@@ -18,22 +18,24 @@ use crate::source::{Layout, Source};
 /// The last version of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Version {
-    pub(crate) offset: u64,
-    pub(crate) length: u64,
-    /// The line, and whether the message was told.
-    line: u64,
+    offset: u64,
+    length: u32,
+    /// The line, and in its highest bit whether the message was told.
+    line: u32,
 }
 
-const TOLD: u64 = 1 << 63;
+const TOLD: u32 = 1 << 31;
 
 impl Version {
-    fn at(origin: Origin) -> Self {
-        Self { offset: origin.offset, length: origin.length, line: origin.line }
+    /// `None` where the numbers are too large: a record that is longer is not read at all.
+    fn at(origin: Origin) -> Option<Self> {
+        let line = u32::try_from(origin.line).ok().filter(|line| line & TOLD == 0)?;
+        Some(Self { offset: origin.offset, length: u32::try_from(origin.length).ok()?, line })
     }
 
     /// Its place.
     pub(crate) fn origin(self, file: u32) -> Origin {
-        Origin { file, line: self.line & !TOLD, offset: self.offset, length: self.length }
+        Origin { file, line: (self.line & !TOLD).into(), offset: self.offset, length: self.length.into() }
     }
 
     /// Whether the message was told.
@@ -60,8 +62,8 @@ pub(crate) struct Survey {
     pub(crate) versions: HashMap<Id, Version>,
     /// Whether a record was one that Gemini CLI writes.
     pub(crate) is_recognised: bool,
-    /// Whether anything was said.
-    pub(crate) has_messages: bool,
+    /// Whether the list of messages is built anew somewhere.
+    pub(crate) has_lists: bool,
 }
 
 impl Survey {
@@ -113,11 +115,12 @@ impl Survey {
             self.is_recognised = true;
         } else if let Some(id) = record.id.filled() {
             self.message(record);
-            if let Some(origin) = origin {
-                self.versions.insert(digest::of_id(&id), Version::at(origin));
+            if let Some(version) = origin.and_then(Version::at) {
+                self.versions.insert(digest::of_id(&id), version);
             }
         } else if let Some(patch) = record.set.object::<Record<'_>>() {
             self.is_recognised = true;
+            self.has_lists |= patch.messages.is_list();
             self.patch(&patch);
         } else if record.session_id.filled().is_some() && record.project_hash.text().is_some() {
             self.is_recognised = true;
@@ -131,7 +134,6 @@ impl Survey {
         let is_known = matches!(record.kind().as_deref(), Some("user" | "gemini" | "info" | "warning" | "error"));
         let has_body = record.content.json().is_some() || record.calls.is_list();
         self.is_recognised |= is_known && has_body && record.id.filled().is_some();
-        self.has_messages = true;
         self.span.see(&record.timestamp.text().unwrap_or_default());
     }
 

@@ -1,9 +1,11 @@
 //! What a host is told of whole sessions: `credit` is about who wrote what, `records` about the rest of a file,
-//! `threads` about what was dropped and rebuilt, `branches` about sub-agents, `damage` about what cannot be read.
+//! `threads` about what was dropped and rebuilt, `branches` about sub-agents, `damage` about what
+//! cannot be read, `listing` about folders.
 
 mod branches;
 mod credit;
 mod damage;
+mod listing;
 mod records;
 mod threads;
 

@@ -49,17 +49,23 @@ impl<'a> Message<'a> {
 
     /// A digest that a copy under another id has too: of the kind, the words and the tools.
     pub(crate) fn digest(&self) -> u64 {
+        // A copy has what was sent, and not what was shown.
+        let sent = self.record.display.json().map(|_| Content::of(self.record.body(), "\n"));
+        let content = sent.as_ref().unwrap_or(&self.content);
         let names = self.calls.iter().map(|call| &*call.name);
-        let answers = self.content.responses.iter().map(|response| response.id.json().unwrap_or_default());
+        let answers = content.responses.iter().map(|response| response.id.json().unwrap_or_default());
         let kind = self.kind.as_deref().unwrap_or_default();
-        digest::of_texts([kind, self.content.text.trim()].into_iter().chain(names).chain(answers))
+        digest::of_texts([kind, content.text.trim()].into_iter().chain(names).chain(answers))
+    }
+
+    /// Whether it stands in the user's or the model's position.
+    pub(crate) fn is_said(&self) -> bool {
+        matches!(self.kind.as_deref(), Some("user" | "gemini"))
     }
 
     /// Whether it can be a copy: what a model wrote first names the model or its tokens.
     pub(crate) fn may_be_copy(&self) -> bool {
-        self.record.model.json().is_none()
-            && self.record.tokens.json().is_none()
-            && matches!(self.kind.as_deref(), Some("user" | "gemini"))
+        self.record.model.json().is_none() && self.record.tokens.json().is_none() && self.is_said()
     }
 
     /// Whether it is the summary of a compression.

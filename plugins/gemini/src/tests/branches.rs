@@ -25,7 +25,8 @@ fn a_sub_agents_file_is_the_branch_of_its_call() {
         "{header}\n{{\"id\":\"p\",\"type\":\"user\",\"content\":\"look\"}}\n{{\"id\":\"q\",\"type\":\"gemini\",\"content\":\"found\",\"model\":\"h\"}}\n"
     );
     fs::write(folder.path().join("s/a1.jsonl"), agent).expect("a file");
-    fs::write(folder.path().join("s/b2.jsonl"), "{\"id\":\"r\",\"type\":\"user\",\"content\":\"alone\"}\n").expect("a file");
+    fs::write(folder.path().join("s/b2.jsonl"), "{\"id\":\"r\",\"type\":\"user\",\"content\":\"alone\"}\n")
+        .expect("a file");
     let branch = r#"branch={"call":"c","agent":"scout"}"#;
     assert_eq!(
         testing::read::<GeminiCli>(&path)[1..],
@@ -38,6 +39,7 @@ fn a_sub_agents_file_is_the_branch_of_its_call() {
             "+ result c delegation=a1:look answer=found: found".to_owned(),
             "assistant n after=m model=g: Done.".to_owned(),
             r#"user r branch={"call":null,"agent":"b2"}: alone"#.to_owned(),
+            "! orphan-sub-agent 0@0+0: no call names this sub-agent".to_owned(),
             "session s title=Gemini session: s file=session-x.jsonl file=a1.jsonl file=b2.jsonl".to_owned(),
         ]
     );
@@ -49,7 +51,8 @@ fn a_session_from_standard_input_has_nothing_beside_it() {
     let path = folder.path().join("copy");
     fs::write(&path, format!("{HEADER}\n{{\"id\":\"u\",\"type\":\"user\",\"content\":\"hi\"}}\n")).expect("a file");
     fs::create_dir(folder.path().join("s")).expect("a folder");
-    fs::write(folder.path().join("s/b2.jsonl"), "{\"id\":\"r\",\"type\":\"user\",\"content\":\"alone\"}\n").expect("a file");
+    fs::write(folder.path().join("s/b2.jsonl"), "{\"id\":\"r\",\"type\":\"user\",\"content\":\"alone\"}\n")
+        .expect("a file");
     let told = testing::read_as::<GeminiCli>(&path, "-", None, &[]);
     assert_eq!(told.len(), 3, "{told:#?}");
 }

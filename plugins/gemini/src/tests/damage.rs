@@ -11,9 +11,9 @@ fn a_document_that_is_cut_tells_the_messages_before_the_cut() {
         told[1..],
         [
             r#"event session session: {"sessionId":"s"}"#,
-            "user u after=session: hi",
+            "user u: hi",
             r#"event unreadable message-2 UNREADABLE: {"raw":"{\"id\":\"m\",\"ty"}"#,
-            "! unreadable-record 4@72+14: the file ends inside a record",
+            "! unreadable-record 4@72+13: the file ends inside a record",
         ]
     );
 }

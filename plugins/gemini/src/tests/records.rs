@@ -68,7 +68,9 @@ fn a_call_has_its_result_with_it() {
 #[test]
 fn a_call_that_a_crash_left_in_the_content_has_no_result() {
     check(
-        &[r#"{"id":"m","type":"gemini","content":[{"functionCall":{"id":"c","name":"write_file","args":{"a":1}}}],"model":"g"}"#],
+        &[
+            r#"{"id":"m","type":"gemini","content":[{"functionCall":{"id":"c","name":"write_file","args":{"a":1}}}],"model":"g"}"#,
+        ],
         &[r#"assistant m model=g call=c:write_file:2:{"a":1} needs-result: "#],
     );
 }
@@ -127,10 +129,7 @@ fn what_the_user_saw_is_the_users_text_and_what_was_sent_is_kept() {
             r#"+ event sent-content  after=u: {"content":[{"text":"see @a"},{"text":"all of a"}],"id":"u"}"#,
         ],
     );
-    check(
-        &[r#"{"id":"u","type":"user","displayContent":"Hello","content":[{"text":"Hello"}]}"#],
-        &["user u: Hello"],
-    );
+    check(&[r#"{"id":"u","type":"user","displayContent":"Hello","content":[{"text":"Hello"}]}"#], &["user u: Hello"]);
 }
 
 #[test]
@@ -178,7 +177,7 @@ fn a_document_tells_its_fields_first_wherever_they_stand() {
                 r#"event session session: {"sessionId":"s-1","projectHash":"p","startTime":"2026-01-02T03:04:05Z","#,
                 r#""summary":"Greeting","directories":["/w"]}"#
             ),
-            "user u after=session: hi",
+            "user u: hi",
             "assistant message-2 after=u: Hello.",
         ]
     );
@@ -189,6 +188,10 @@ fn a_saved_conversation_is_read_too() {
     let saved = r#"[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"text":"Hello."}]}]"#;
     assert_eq!(
         told("checkpoint-a.json", saved),
-        ["session checkpoint-a title=Gemini session: checkpoi", "user message-1: hi", "assistant message-2 after=message-1: Hello."]
+        [
+            "session checkpoint-a title=Gemini session: checkpoi",
+            "user message-1: hi",
+            "assistant message-2 after=message-1: Hello."
+        ]
     );
 }
