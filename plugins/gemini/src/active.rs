@@ -62,23 +62,23 @@ pub(crate) struct Rebuilt {
 }
 
 impl Rebuilt {
-    /// Passes the message `id`, when it was in the list.
-    pub(crate) fn pass(&mut self, id: Id) -> Option<Entry> {
+    /// Passes the message `id`, when it was in the list; says where.
+    fn pass(&mut self, id: Id) -> Option<(usize, Entry)> {
         let at = *self.places.get(&id)?;
         self.passed = self.passed.max(at + 1);
-        Some(self.old[at])
+        Some((at, self.old[at]))
     }
 
-    /// The message `id` and its copy, which `pass` has not met.
-    pub(crate) fn entry(&mut self, id: Id, original: Option<Id>) -> Option<Entry> {
+    /// The message `id`, or what it is a copy of, when it was in the list; and where.
+    pub(crate) fn entry(&mut self, id: Id, original: Option<Id>) -> Option<(usize, Entry)> {
         self.pass(id).or_else(|| self.pass(original?))
     }
 
     /// The next message that says what a copy says.
-    pub(crate) fn original(&mut self, content: u64) -> Option<Entry> {
+    pub(crate) fn original(&mut self, content: u64) -> Option<(usize, Entry)> {
         let same = self.same.get(&content)?;
         let at = *same.get(same.partition_point(|&at| at < self.passed))?;
         self.passed = at + 1;
-        Some(self.old[at])
+        Some((at, self.old[at]))
     }
 }

@@ -387,24 +387,28 @@ impl Reader {
         let mut before = self.parent.clone();
         // A message of the list that was told before; its id is looked up when one follows that was not.
         let mut known_before: Option<Id> = None;
-        let mut new_after_summary = None;
+        // Where the last summary stood, and what came to stand behind it.
+        let mut compressed: Option<(usize, String)> = None;
         self.after_summary = false;
         for (nth, raw) in messages.list().unwrap_or_default().into_iter().enumerate() {
             let Ok(record) = serde_json::from_str::<Record<'_>>(raw.get()) else { continue };
             let id = record.id.filled().unwrap_or_else(|| format!("{name}/{nth}").into());
             let key = digest::of_id(&id);
             let message = Message::of(record, raw.get(), &id);
+            let copied = || message.may_be_copy().then(|| message.digest());
             let known = old.entry(key, self.copies.get(&key).copied()).or_else(|| {
                 let is_told = self.born.contains_key(&key)
                     || self.survey.versions.get(&key).is_some_and(|version| version.is_told());
-                is_told.then(|| Entry { id: key, content: message.digest() })
+                is_told.then(|| (0, Entry { id: key, content: message.digest() }))
             });
-            let copied = || message.may_be_copy().then(|| message.digest());
             let known = known.or_else(|| copied().and_then(|content| old.original(content)));
-            if let Some(entry) = known {
+            if let Some((at, entry)) = known {
                 self.active.push(entry);
                 known_before = Some(entry.id);
                 self.after_summary = false;
+                if message.is_summary() || compressed.as_ref().is_some_and(|(summary, _)| at > *summary) {
+                    compressed = Some((at, id.into_owned()));
+                }
                 continue;
             }
             if let Some(version) = self.survey.versions.get_mut(&key) {
@@ -418,14 +422,14 @@ impl Reader {
             let place = Origin { file: self.file, ..origin };
             self.message(&message, &id, place, Some(&before), session, sink)?;
             before = self.parent.clone();
-            if is_summary || new_after_summary.is_some() {
-                new_after_summary = before.clone();
+            if is_summary || compressed.is_some() {
+                compressed = before.clone().map(|id| (usize::MAX, id));
             }
         }
         self.after_summary = false;
         // What goes on after a compression follows its summary, not what was kept behind it.
-        self.parent = match new_after_summary {
-            Some(id) => Some(id),
+        self.parent = match compressed {
+            Some((_, id)) => Some(id),
             None => self.last_id()?,
         };
         Ok(())

@@ -126,3 +126,23 @@ fn a_session_cut_anywhere_is_told_or_refused() {
         }
     }
 }
+
+#[test]
+fn each_fixture_cut_after_any_line_is_told_or_refused() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/sessions/gemini");
+    let mut sessions = 0;
+    for case in std::fs::read_dir(folder).expect("the fixtures") {
+        for name in ["session.jsonl", "session.json"] {
+            let path = case.as_ref().expect("a case").path().join(name);
+            let Ok(text) = std::fs::read(&path) else { continue };
+            sessions += 1;
+            let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
+            for end in ends.flat_map(|at| [at, at + 1]) {
+                let told = told(name, &text[..end]);
+                let has_ended = told.iter().any(|line| line.starts_with("failed: ")) || told.len() > 1;
+                assert!(has_ended, "{} cut at {end}: {told:#?}", path.display());
+            }
+        }
+    }
+    assert!(sessions >= 6, "the fixtures are gone");
+}
