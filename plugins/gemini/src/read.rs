@@ -50,6 +50,8 @@ pub(crate) struct Reader {
     active: Active,
     parent: Option<String>,
     after_summary: bool,
+    /// The header of a sub-agent's file, until the branch has begun: before, it would stand on the main line.
+    held: Option<(String, String, Origin)>,
     /// Ids of messages that stand nowhere but in a rebuilt list.
     born: HashMap<Id, Box<str>>,
     messages: u64,
@@ -80,6 +82,7 @@ impl Reader {
             active: Active::default(),
             parent: None,
             after_summary: false,
+            held: None,
             born: HashMap::new(),
             messages: 0,
         })
@@ -89,14 +92,27 @@ impl Reader {
     pub(crate) fn tell(&mut self, session: &mut Session, sink: &mut Sink<'_>) -> Result<(), PluginError> {
         if let Some(head) = self.survey.head.take() {
             session.records += 1;
-            let place = self.place(format!("{}session", self.prefix), Origin { file: self.file, ..Origin::default() });
-            sink.event(&place.event("session", &head))?;
+            let origin = Origin { file: self.file, ..Origin::default() };
+            self.header(format!("{}session", self.prefix), &head, origin, sink)?;
         }
         let mut source = Source::new(open(&self.path, self.length)?, self.layout);
         while let Some(raw) = source.next()? {
             self.raw(&raw, session, sink)?;
         }
-        Ok(())
+        Ok(self.tell_held(sink)?)
+    }
+
+    fn header(&mut self, name: String, json: &str, origin: Origin, sink: &mut Sink<'_>) -> Result<(), Stopped> {
+        if self.branch.is_some() && self.parent.is_none() && self.held.is_none() {
+            self.held = Some((name, json.to_owned(), origin));
+            return Ok(());
+        }
+        sink.event(&self.place(name, origin).event("session", json))
+    }
+
+    fn tell_held(&mut self, sink: &mut Sink<'_>) -> Result<(), Stopped> {
+        let Some((name, json, origin)) = self.held.take() else { return Ok(()) };
+        sink.event(&self.place(name, origin).event("session", &json))
     }
 
     fn raw(&mut self, raw: &Raw<'_>, session: &mut Session, sink: &mut Sink<'_>) -> Result<(), PluginError> {
@@ -174,7 +190,7 @@ impl Reader {
             return self.patch(&patch, record.set, &name, json, origin, session, sink);
         }
         if is_log && record.session_id.filled().is_some() && record.project_hash.text().is_some() {
-            sink.event(&self.place(name.clone(), origin).event("session", json))?;
+            self.header(name.clone(), json, origin, sink)?;
             if record.messages.is_list() {
                 self.rebuild(record.messages, &name, origin, session, sink)?;
             }
@@ -275,6 +291,7 @@ impl Reader {
         if told != Told::Nothing {
             self.parent = Some(id.to_owned());
             self.active.push(Entry { id: digest::of_id(id), content: message.digest() });
+            self.tell_held(sink)?;
         }
         for (call, path) in handed {
             let of_call = message.calls.iter().find(|of| of.id == call);

@@ -33,8 +33,8 @@ fn a_sub_agents_file_is_the_branch_of_its_call() {
         [
             format!("event session line-1: {HEADER}"),
             r#"assistant m model=g call=c:invoke_agent:6:{"agent_name":"scout","prompt":"look"}: "#.to_owned(),
-            format!("event session a1/line-1 {branch}: {header}"),
             format!("user p {branch}: look"),
+            format!("event session a1/line-1 after=p {branch}: {header}"),
             format!("assistant q after=p model=h {branch}: found"),
             "+ result c delegation=a1:look answer=found: found".to_owned(),
             "assistant n after=m model=g: Done.".to_owned(),
