@@ -1,0 +1,4 @@
+//! Codex's sessions, told to a host record by record.
+mod field;
+mod log;
+mod zst;
