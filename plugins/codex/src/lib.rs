@@ -2,3 +2,11 @@
 mod field;
 mod log;
 mod zst;
+mod calls;
+mod content;
+mod edits;
+mod record;
+mod results;
+mod signal;
+mod tools;
+mod words;
