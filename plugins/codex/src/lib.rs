@@ -1,12 +1,74 @@
 //! Codex's sessions, told to a host record by record.
-mod field;
-mod log;
-mod zst;
+//!
+//! A session is a file to which Codex only appends. It is gone through twice: `survey` learns what is said of a response
+//! only after it, and which words stand twice; then `read` tells each record. A record goes through these modules: `log`
+//! (which records a file holds), `record` (what they are), `flow` (which of them make up one response), then `items` or
+//! `events` (what becomes of them), helped by `turn`, `calls`, `results`, `writes`, `edits`, `content`, `signal` and
+//! `words` (who wrote it) and `usage`. `facts` gathers what the whole session is called.
+
+mod agents;
 mod calls;
 mod content;
 mod edits;
+mod events;
+mod facts;
+mod field;
+mod flow;
+mod items;
+mod log;
+mod place;
+mod read;
 mod record;
 mod results;
 mod signal;
+mod survey;
 mod tools;
+mod turn;
+mod usage;
 mod words;
+mod writes;
+mod zst;
+
+use toolpath_plugin_api::record::SessionRecord;
+use toolpath_plugin_api::{PluginError, Provider, ReadRequest, Sink, Summary, declare_provider};
+
+use crate::agents::Agents;
+use crate::log::Log;
+use crate::read::Reader;
+use crate::survey::Survey;
+
+#[derive(Default)]
+struct Codex;
+
+impl Provider for Codex {
+    fn read(&self, request: &ReadRequest<'_>, sink: &mut Sink<'_>) -> Result<Summary, PluginError> {
+        let log = Log::of(request.open_file()?)?;
+        let survey = Survey::of(&log)?;
+        if survey.records == 0 {
+            return Err(PluginError::new("holds no records; name a Codex session file"));
+        }
+        if !survey.is_recognised {
+            let message = "holds no record of Codex; name a session file of it, or another --provider";
+            return Err(PluginError::new(message));
+        }
+        let id = survey.id.clone().or_else(|| request.file_stem()).unwrap_or_else(|| "stdin".to_owned());
+        sink.session(&SessionRecord::new(&id))?;
+        let mut reader = Reader::new(id.clone(), survey, Agents);
+        reader.read(&log, sink)?;
+        let path = request.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        reader.facts.whole(&id, &name, |session| sink.session(session))?;
+        Ok(Summary { records: reader.records })
+    }
+}
+
+declare_provider! {
+    provider: Codex,
+    name: "codex",
+    provider_id: "codex",
+    display_name: "Codex",
+    harness: "Codex", versions: ["0.47", "0.57", "0.58", "0.118", "0.146"],
+    env: ["CODEX_HOME"],
+    roots: ["${CODEX_HOME:-~/.codex}/sessions", "${CODEX_HOME:-~/.codex}/archived_sessions"],
+    companions: [],
+}

@@ -63,6 +63,7 @@ shape! {
     Context {
         model: "model",
         cwd: "cwd",
+        turn_id: "turn_id",
     }
 }
 

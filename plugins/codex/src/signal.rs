@@ -59,7 +59,8 @@ pub(crate) const IMPORTED_TURN: &str = "external-import-turn-";
 const INTERRUPTED: &str = "Review was interrupted. Please re-run /review and wait for it to complete.";
 const NO_ANSWER: &str = "Reviewer failed to output a response.";
 const COMPACTED: &str = "Compact task completed";
-const IMPORTED: &str = "<EXTERNAL SESSION IMPORTED>";
+/// What stands at the end of what was imported.
+pub(crate) const IMPORTED: &str = "<EXTERNAL SESSION IMPORTED>";
 
 /// How a review ended whose answer is to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
