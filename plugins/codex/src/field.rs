@@ -15,7 +15,7 @@ pub(crate) struct Field<'a>(pub(crate) Option<&'a RawValue>);
 impl<'a> Field<'a> {
     /// The field of a JSON text; absent when it is none.
     pub(crate) fn of(json: &'a str) -> Self {
-        Self(serde_json::from_str(json).ok())
+        Self(serde_json::from_str::<Option<&'a RawValue>>(json).ok().flatten())
     }
 
     /// The JSON text.

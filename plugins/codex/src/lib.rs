@@ -9,6 +9,7 @@
 mod agents;
 mod calls;
 mod content;
+mod detect;
 mod edits;
 mod events;
 mod facts;
@@ -20,6 +21,7 @@ mod place;
 mod read;
 mod record;
 mod results;
+mod sessions;
 mod signal;
 mod survey;
 mod tools;
@@ -30,7 +32,9 @@ mod writes;
 mod zst;
 
 use toolpath_plugin_api::record::SessionRecord;
-use toolpath_plugin_api::{PluginError, Provider, ReadRequest, Sink, Summary, declare_provider};
+use toolpath_plugin_api::{
+    DetectRequest, ListRequest, ListSink, PluginError, Provider, ReadRequest, Sink, Summary, declare_provider,
+};
 
 use crate::agents::Agents;
 use crate::log::Log;
@@ -51,7 +55,8 @@ impl Provider for Codex {
             let message = "holds no record of Codex; name a session file of it, or another --provider";
             return Err(PluginError::new(message));
         }
-        let id = survey.id.clone().or_else(|| request.file_stem()).unwrap_or_else(|| "stdin".to_owned());
+        let named = || request.file_stem().map(|stem| sessions::id_of(&stem).to_owned());
+        let id = survey.id.clone().or_else(named).unwrap_or_else(|| "stdin".to_owned());
         sink.session(&SessionRecord::new(&id))?;
         let mut reader = Reader::new(id.clone(), survey, Agents);
         reader.read(&log, sink)?;
@@ -59,6 +64,14 @@ impl Provider for Codex {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         reader.facts.whole(&id, &name, |session| sink.session(session))?;
         Ok(Summary { records: reader.records })
+    }
+
+    fn sessions(&self, request: &ListRequest<'_>, sink: &mut ListSink<'_>) -> Result<(), PluginError> {
+        sessions::list(&request.roots(), sink)
+    }
+
+    fn detect(&self, request: &DetectRequest<'_>) -> u8 {
+        detect::certainty(&request.path(), request.head())
     }
 }
 

@@ -153,7 +153,7 @@ impl Reader {
                 self.flush(sink)?;
                 self.event(&told, sink)?;
             }
-            Kind::Usage(_) if step.noted.is_some() => {
+            Kind::Usage(_) if step.noted.is_some() && self.survey.unplaced().is_none() => {
                 self.flush(sink)?;
                 self.skip(Disposition::Folded, "counted in the usage of its response", piece, sink)?;
             }
@@ -269,7 +269,8 @@ impl Reader {
     /// What becomes of a `token_count`.
     pub(crate) fn token_count(&mut self, told: &Told<'_, '_>, sink: &mut Sink<'_>) -> Result<(), Stopped> {
         match told.step.count {
-            Some(Count::Call(_)) => {
+            // Where no response is, nothing else tells it.
+            Some(Count::Call(_)) if self.survey.unplaced().is_none() => {
                 self.skip(Disposition::Folded, "counted in the usage of its response", told.piece, sink)
             }
             Some(Count::Again) => {
