@@ -61,6 +61,13 @@ impl Reader {
                             self.facts.name(title.into_owned());
                         }
                     }
+                    "collab_agent_spawn_end" | "sub_agent_activity" => {
+                        let call = event.call_id.filled().or_else(|| event.event_id.filled());
+                        let agent = event.new_thread.filled().or_else(|| event.agent_thread.filled());
+                        if let (Some(call), Some(agent)) = (call, agent) {
+                            self.writes.spawned(&call, &agent);
+                        }
+                    }
                     "exited_review_mode" if self.review.is_none() => {
                         self.review = Some(ReviewExit { is_interrupted: event.review_output.json().is_none() });
                     }

@@ -15,8 +15,6 @@ pub(crate) struct Facts {
     remote: Option<String>,
     title: Option<String>,
     pub(crate) environment: Environment,
-    /// Names of the files read beside the session's own.
-    pub(crate) files: Vec<String>,
 }
 
 impl Facts {
@@ -55,8 +53,8 @@ impl Facts {
         session
     }
 
-    /// Tells `tell` everything, when all records were read; `file` is the session's own.
-    pub(crate) fn whole<T>(&self, id: &str, file: &str, tell: impl FnOnce(&SessionRecord<'_>) -> T) -> T {
+    /// Tells `tell` everything, when all records were read from `files`.
+    pub(crate) fn whole<T>(&self, id: &str, files: &[String], tell: impl FnOnce(&SessionRecord<'_>) -> T) -> T {
         let (first, last) = (self.span.first(), self.span.last());
         let plain = format!("Codex session: {}", id.chars().take(8).collect::<String>());
         let mut session = self.base(id);
@@ -64,8 +62,8 @@ impl Facts {
         session.started_at = first.as_deref();
         session.last_activity = last.as_deref();
         session.producer = Some(("codex", self.version.as_deref()));
-        if !self.files.is_empty() {
-            session.files = std::iter::once(file).chain(self.files.iter().map(String::as_str)).collect();
+        if files.len() > 1 {
+            session.files = files.iter().map(String::as_str).collect();
         }
         tell(&session)
     }

@@ -199,7 +199,8 @@ impl Reader {
         let outcome = self.writes.close(&call);
         let stated = outcome.is_failed.or(answered.is_error);
         let spawned: Spawned<'_> = Field::of(&answered.text).object().unwrap_or_default();
-        let agent = outcome.prompt.as_ref().and(spawned.agent.filled());
+        let agent = spawned.agent.filled().filter(|_| outcome.prompt.is_some());
+        let agent = agent.or(outcome.agent.map(Into::into));
         if let Some(agent) = &agent {
             self.read_agent(agent, &call, sink)?;
         }
@@ -211,8 +212,8 @@ impl Reader {
         for edit in outcome.reported.iter().chain(asked) {
             result.mutation(edit.record(&call));
         }
-        if let (Some(agent), Some(prompt)) = (&agent, &outcome.prompt) {
-            result.delegation(DelegationRecord::new(agent, prompt));
+        if let Some(agent) = &agent {
+            result.delegation(DelegationRecord::new(agent, outcome.prompt.as_deref().unwrap_or_default()));
         }
         sink.tool_result(&result)?;
         let rest: Vec<_> = answered.rest.iter().map(|block| ((*block).to_owned(), place.origin)).collect();

@@ -58,11 +58,10 @@ impl Provider for Codex {
         let named = || request.file_stem().map(|stem| sessions::id_of(&stem).to_owned());
         let id = survey.id.clone().or_else(named).unwrap_or_else(|| "stdin".to_owned());
         sink.session(&SessionRecord::new(&id))?;
-        let mut reader = Reader::new(id.clone(), survey, Agents);
+        let agents = if request.is_copy() { Agents::unknown() } else { Agents::beside(&request.path()) };
+        let mut reader = Reader::new(id.clone(), survey, agents);
         reader.read(&log, sink)?;
-        let path = request.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        reader.facts.whole(&id, &name, |session| sink.session(session))?;
+        reader.facts.whole(&id, &reader.agents.files, |session| sink.session(session))?;
         Ok(Summary { records: reader.records })
     }
 
@@ -83,5 +82,5 @@ declare_provider! {
     harness: "Codex", versions: ["0.47", "0.57", "0.58", "0.118", "0.146"],
     env: ["CODEX_HOME"],
     roots: ["${CODEX_HOME:-~/.codex}/sessions", "${CODEX_HOME:-~/.codex}/archived_sessions"],
-    companions: [],
+    companions: ["rollout-*.jsonl", "rollout-*.jsonl.zst"],
 }

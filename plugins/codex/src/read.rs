@@ -22,6 +22,8 @@ use crate::writes::{Report, Writes};
 pub(crate) struct Reader {
     /// Id of the thread whose file it is.
     pub(crate) thread: String,
+    /// Id of the session that is told: the thread's own, or that of the one which started it.
+    pub(crate) session: String,
     /// Where the file stands among those that are read.
     pub(crate) file: u32,
     /// What names made of lines begin with.
@@ -64,6 +66,7 @@ impl Reader {
     pub(crate) fn new(thread: String, survey: Survey, agents: Agents) -> Self {
         Self {
             flow: Flow::of_own_from(survey.own_from),
+            session: thread.clone(),
             thread,
             file: 0,
             prefix: String::new(),
@@ -84,6 +87,11 @@ impl Reader {
             records: 0,
             copied: 0,
         }
+    }
+
+    /// Id of the session that is told.
+    pub(crate) fn session(&self) -> &str {
+        &self.session
     }
 
     /// Tells every record of `log`.

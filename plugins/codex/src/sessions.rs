@@ -120,7 +120,8 @@ pub(crate) fn id_of(name: &str) -> &str {
 
 const UUID: usize = 36;
 
-fn is_uuid(text: &str) -> bool {
+/// Whether a text of that length has the shape of an id.
+pub(crate) fn is_uuid(text: &str) -> bool {
     text.bytes().enumerate().all(|(at, byte)| match at {
         8 | 13 | 18 | 23 => byte == b'-',
         _ => byte.is_ascii_hexdigit(),

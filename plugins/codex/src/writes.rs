@@ -23,6 +23,8 @@ pub(crate) struct Writes {
 struct Open {
     edits: Vec<Edit>,
     prompt: Option<String>,
+    /// The sub-agent that an event says it started.
+    agent: Option<String>,
     /// Code mode: a script that calls other tools, under ids of their own.
     runs_others: bool,
 }
@@ -49,6 +51,7 @@ pub(crate) struct Outcome {
     /// What the call asked to write.
     pub(crate) asked: Vec<Edit>,
     pub(crate) prompt: Option<String>,
+    pub(crate) agent: Option<String>,
 }
 
 impl Writes {
@@ -56,7 +59,7 @@ impl Writes {
     pub(crate) fn open(&mut self, call: &Call) {
         if call.result.is_none() && !call.id.is_empty() {
             let runs_others = call.name == "exec" || call.name == "wait";
-            let open = Open { edits: call.edits.clone(), prompt: call.prompt.clone(), runs_others };
+            let open = Open { edits: call.edits.clone(), prompt: call.prompt.clone(), agent: None, runs_others };
             self.open.insert(call.id.clone(), open);
         }
     }
@@ -65,6 +68,13 @@ impl Writes {
     pub(crate) fn ended(&mut self, call: &str, is_failed: bool) {
         if self.open.contains_key(call) {
             self.failed.insert(call.to_owned(), is_failed);
+        }
+    }
+
+    /// Notes that a call started a sub-agent.
+    pub(crate) fn spawned(&mut self, call: &str, agent: &str) {
+        if let Some(open) = self.open.get_mut(call) {
+            open.agent = Some(agent.to_owned());
         }
     }
 
@@ -80,8 +90,13 @@ impl Writes {
     /// Closes a call, and hands out what is known of it.
     pub(crate) fn close(&mut self, call: &str) -> Outcome {
         let Some(open) = self.open.remove(call) else { return Outcome::default() };
-        let mut outcome =
-            Outcome { is_failed: self.failed.remove(call), asked: open.edits, prompt: open.prompt, ..Outcome::default() };
+        let mut outcome = Outcome {
+            is_failed: self.failed.remove(call),
+            reported: Vec::new(),
+            asked: open.edits,
+            prompt: open.prompt,
+            agent: open.agent,
+        };
         let others = &self.open;
         let reports = std::mem::take(&mut self.reports);
         for report in reports {
