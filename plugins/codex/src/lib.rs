@@ -24,6 +24,8 @@ mod results;
 mod sessions;
 mod signal;
 mod survey;
+#[cfg(test)]
+mod tests;
 mod tools;
 mod turn;
 mod usage;
