@@ -148,7 +148,9 @@ mod tests {
     #[test]
     fn what_is_no_id_with_a_time_has_no_file() {
         let agents = Agents::beside(Path::new(SESSION));
-        for id in ["../../etc/passwd", "", "019df1f0-f4e8-4000-8000-0000000000b1", "019df1f0-f4e8-7000-8000-0000000000bé"] {
+        for id in
+            ["../../etc/passwd", "", "019df1f0-f4e8-4000-8000-0000000000b1", "019df1f0-f4e8-7000-8000-0000000000bé"]
+        {
             assert_eq!(agents.file(id), None, "{id}");
         }
         assert_eq!(ahead("session.jsonl"), None);

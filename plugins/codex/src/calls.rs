@@ -148,7 +148,9 @@ fn json(field: Field<'_>) -> String {
 }
 
 fn prompt_of_image(item: &Item<'_>) -> String {
-    item.revised_prompt.text().map_or("null".to_owned(), |prompt| format!(r#"{{"revised_prompt":{}}}"#, quoted(&prompt)))
+    item.revised_prompt
+        .text()
+        .map_or("null".to_owned(), |prompt| format!(r#"{{"revised_prompt":{}}}"#, quoted(&prompt)))
 }
 
 #[cfg(test)]
@@ -284,7 +286,10 @@ mod tests {
             call(&json.to_string()).prompt
         };
         assert_eq!(asked(r#"{"message":"look"}"#).as_deref(), Some("look"));
-        assert_eq!(asked(r#"{"items":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}"#).as_deref(), Some("a\nb"));
+        assert_eq!(
+            asked(r#"{"items":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}"#).as_deref(),
+            Some("a\nb")
+        );
         assert_eq!(asked("{}"), None);
     }
 }

@@ -31,7 +31,8 @@ impl<'a> Content<'a> {
     pub(crate) fn of(field: Field<'a>) -> Self {
         let mut content = Self::default();
         let mut parts: Vec<Cow<'a, str>> = Vec::new();
-        let blocks = field.list().unwrap_or_else(|| Some(field).filter(|field| field.json().is_some()).into_iter().collect());
+        let blocks =
+            field.list().unwrap_or_else(|| Some(field).filter(|field| field.json().is_some()).into_iter().collect());
         for field in blocks {
             let block: Block<'a> = field.object().unwrap_or_default();
             // `text`, `input_text`, `output_text`, and `Text` in finished items; a refusal is the model's words, too.
@@ -115,8 +116,16 @@ mod tests {
             "[image: image/png, 5 bytes]\nsee",
             1,
         );
-        check(r#"[{"type":"input_image","image_url":"https://example.org/a.png"}]"#, "[image: https://example.org/a.png]", 1);
-        check(r#"[{"type":"input_image","image_url":null},{"type":"encrypted_content"},7]"#, "[image]\n[encrypted_content]\n[block]", 3);
+        check(
+            r#"[{"type":"input_image","image_url":"https://example.org/a.png"}]"#,
+            "[image: https://example.org/a.png]",
+            1,
+        );
+        check(
+            r#"[{"type":"input_image","image_url":null},{"type":"encrypted_content"},7]"#,
+            "[image]\n[encrypted_content]\n[block]",
+            3,
+        );
         check(r#"[{"type":"input_audio","audio_url":"data:audio/wav,abc"}]"#, "[audio: audio/wav, 3 bytes]", 1);
     }
 

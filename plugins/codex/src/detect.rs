@@ -84,7 +84,8 @@ mod tests {
     fn a_session_begins_with_its_header() {
         check("x.jsonl", &format!("{HEADER}\n"), 100);
         check("x.jsonl", r#"{"timestamp":"t","type":"event_msg","payload":{"type":"token_count"}}"#, 90);
-        let long = format!(r#"{{"timestamp":"t","type":"session_meta","payload":{{"id":"s","x":"{}"#, "x".repeat(70_000));
+        let long =
+            format!(r#"{{"timestamp":"t","type":"session_meta","payload":{{"id":"s","x":"{}"#, "x".repeat(70_000));
         check("x.jsonl", &long, 90);
     }
 

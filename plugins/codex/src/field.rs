@@ -185,7 +185,10 @@ mod tests {
 
     #[test]
     fn numbers_flags_lists_and_objects_are_read_when_they_are_that() {
-        assert_eq!((Field::of("12").count(), Field::of("\"12\"").count(), Field::of("-1").count()), (Some(12), Some(12), None));
+        assert_eq!(
+            (Field::of("12").count(), Field::of("\"12\"").count(), Field::of("-1").count()),
+            (Some(12), Some(12), None)
+        );
         assert_eq!((Field::of("-1").number(), Field::of("1.5").number()), (Some(-1), None));
         assert_eq!((Field::of("true").flag(), Field::of("\"true\"").flag()), (Some(true), None));
         assert_eq!(Field::of("[1,\"a\"]").list().map(|list| list.len()), Some(2));

@@ -25,7 +25,12 @@ shape! {
 
 impl Reader {
     /// Tells a response item.
-    pub(crate) fn item(&mut self, item: &Item<'_>, told: &Told<'_, '_>, sink: &mut Sink<'_>) -> Result<(), PluginError> {
+    pub(crate) fn item(
+        &mut self,
+        item: &Item<'_>,
+        told: &Told<'_, '_>,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), PluginError> {
         let kind = item.kind();
         match (&*kind, item.role.text().as_deref()) {
             ("message", Some("assistant")) => self.assistant(item, told, sink)?,

@@ -186,7 +186,13 @@ impl Counter<'_, '_> {
         })
     }
 
-    fn note(&mut self, severity: Severity, code: &'static str, text: &'static str, at: Origin) -> Result<(), PluginError> {
+    fn note(
+        &mut self,
+        severity: Severity,
+        code: &'static str,
+        text: &'static str,
+        at: Origin,
+    ) -> Result<(), PluginError> {
         (self.take)(Found::Note(severity, code, text, at))
     }
 }
@@ -259,9 +265,8 @@ mod tests {
 
     #[test]
     fn a_compressed_file_is_its_lines() {
-        let compressed = |content: &[u8]| {
-            ruzstd::encoding::compress_to_vec(content, ruzstd::encoding::CompressionLevel::Fastest)
-        };
+        let compressed =
+            |content: &[u8]| ruzstd::encoding::compress_to_vec(content, ruzstd::encoding::CompressionLevel::Fastest);
         let mut whole = compressed(b"{\"a\":1}\n{\"b\":2}\n");
         check(&whole, &["1: 1.0@0 Line {\"a\":1}", "2: 2.0@8 Line {\"b\":2}"]);
         let last = whole.len() - 1;

@@ -133,7 +133,12 @@ impl Reader {
         self.copied += u64::from(step.is_inherited);
         if step.is_inherited && self.is_sub_agents {
             // The parent's session tells it; here it is only what the sub-agent was shown.
-            return Ok(self.skip(Disposition::Duplicate, "copied from the session of the calling agent", piece, sink)?);
+            return Ok(self.skip(
+                Disposition::Duplicate,
+                "copied from the session of the calling agent",
+                piece,
+                sink,
+            )?);
         }
         if !step.is_inherited {
             self.facts.see(&record.time);

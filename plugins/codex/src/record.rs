@@ -313,9 +313,9 @@ impl<'a> Record<'a> {
 impl Meta<'_> {
     /// Whether another agent, and no human, speaks in the user's position.
     pub(crate) fn is_sub_agents(&self) -> bool {
-        self.source.object::<Source<'_>>().is_some_and(|source| {
-            source.sub_agent.is_filled() || source.internal.is_filled()
-        })
+        self.source
+            .object::<Source<'_>>()
+            .is_some_and(|source| source.sub_agent.is_filled() || source.internal.is_filled())
     }
 }
 

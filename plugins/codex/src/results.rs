@@ -112,13 +112,15 @@ mod tests {
 
     #[test]
     fn found_tools_are_an_answer_too() {
-        let item: Item<'_> = Field::of(r#"{"type":"tool_search_output","tools":[{"name":"x"}]}"#).object().expect("an item");
+        let item: Item<'_> =
+            Field::of(r#"{"type":"tool_search_output","tools":[{"name":"x"}]}"#).object().expect("an item");
         assert_eq!(of_item(&item).text, r#"[{"name":"x"}]"#);
     }
 
     #[test]
     fn an_exit_code_decides_where_one_belongs() {
-        let wrapped = |code: i32| format!(r#"{{"output":"x","metadata":{{"exit_code":{code},"duration_seconds":0.1}}}}"#);
+        let wrapped =
+            |code: i32| format!(r#"{{"output":"x","metadata":{{"exit_code":{code},"duration_seconds":0.1}}}}"#);
         for (text, expected) in [
             (wrapped(0), Some(false)),
             (wrapped(127), Some(true)),

@@ -174,10 +174,7 @@ mod tests {
     #[test]
     fn what_the_total_grew_by_counts_and_what_is_said_again_does_not() {
         let (first, second) = (info([10, 4, 2], [10, 4, 2]), info([30, 9, 5], [20, 5, 3]));
-        check(
-            &[first.clone(), first, second.clone(), second],
-            &[Some([10, 4, 2]), None, Some([20, 5, 3]), None],
-        );
+        check(&[first.clone(), first, second.clone(), second], &[Some([10, 4, 2]), None, Some([20, 5, 3]), None]);
     }
 
     #[test]

@@ -36,16 +36,16 @@ pub(crate) fn of_user(content: &Content<'_>, passthrough: &Passthrough<'_>) -> O
     if starts_with(content.text.trim_start(), SUMMARY) {
         return Some(Signal::CompactionSummary);
     }
-    let is_context = content.rest.is_empty()
-        && !content.texts.is_empty()
-        && content.texts.iter().all(|text| is_fragment(text));
+    let is_context =
+        content.rest.is_empty() && !content.texts.is_empty() && content.texts.iter().all(|text| is_fragment(text));
     is_context.then_some(Signal::ContextFragment)
 }
 
 /// Whether a text is what Codex writes when a review ended, and whether that was interrupted.
 pub(crate) fn review_exit(text: &str) -> Option<bool> {
     let text = text.trim();
-    (starts_with(text, "<user_action>") && ends_with(text, "</user_action>")).then(|| text.contains("but was interrupted"))
+    (starts_with(text, "<user_action>") && ends_with(text, "</user_action>"))
+        .then(|| text.contains("but was interrupted"))
 }
 
 /// Whether the item's notes, one a block, say that a human wrote any of it.
@@ -53,7 +53,9 @@ fn kinds(content: &Content<'_>, passthrough: &Passthrough<'_>) -> Option<bool> {
     let kinds = passthrough.kinds.list().filter(|kinds| !kinds.is_empty())?;
     let kinds: Vec<_> = kinds.into_iter().map(|kind| kind.text().unwrap_or_default()).collect();
     let is_human = |kind: &str| {
-        kind.is_empty() || kind == "unknown" || ["user.", "images.", "audio."].iter().any(|start| kind.starts_with(start))
+        kind.is_empty()
+            || kind == "unknown"
+            || ["user.", "images.", "audio."].iter().any(|start| kind.starts_with(start))
     };
     (kinds.len() == content.texts.len() + content.rest.len()).then(|| kinds.iter().any(|kind| is_human(kind)))
 }
@@ -85,8 +87,7 @@ mod tests {
     use crate::field::Field;
 
     fn of(texts: &[&str], kinds: &str) -> Option<Signal> {
-        let blocks: Vec<_> =
-            texts.iter().map(|text| serde_json::json!({"type": "input_text", "text": text})).collect();
+        let blocks: Vec<_> = texts.iter().map(|text| serde_json::json!({"type": "input_text", "text": text})).collect();
         let (blocks, passthrough) =
             (serde_json::Value::from(blocks).to_string(), format!(r#"{{"content_item_kinds":{kinds}}}"#));
         of_user(&Content::of(Field::of(&blocks)), &Field::of(&passthrough).object().expect("notes"))
@@ -128,7 +129,10 @@ mod tests {
     #[test]
     fn a_prompt_beside_a_fragment_is_a_humans() {
         let context = "<environment_context>x</environment_context>";
-        assert_eq!(of(&["# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nx\n</INSTRUCTIONS>", context], "null"), Some(Signal::ContextFragment));
+        assert_eq!(
+            of(&["# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nx\n</INSTRUCTIONS>", context], "null"),
+            Some(Signal::ContextFragment)
+        );
         assert_eq!(of(&[context, "fix it"], "null"), None);
         let image = r#"[{"type":"input_text","text":"<skill>x</skill>"},{"type":"input_image","image_url":"x"}]"#;
         assert_eq!(of_user(&Content::of(Field::of(image)), &Passthrough::default()), None);
@@ -154,7 +158,10 @@ mod tests {
 
     #[test]
     fn the_end_of_a_review_says_whether_it_was_interrupted() {
-        assert_eq!(review_exit("<user_action>\nUser initiated a review task, but was interrupted. x\n</user_action>\n"), Some(true));
+        assert_eq!(
+            review_exit("<user_action>\nUser initiated a review task, but was interrupted. x\n</user_action>\n"),
+            Some(true)
+        );
         assert_eq!(review_exit("<user_action>\nfindings\n  </user_action>\n"), Some(false));
         assert_eq!(review_exit("but was interrupted"), None);
     }

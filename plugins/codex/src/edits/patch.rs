@@ -128,8 +128,13 @@ fn without_place(path: &str, hunks: &[Vec<Cow<'_, str>>]) -> Diff {
             let count = |sign: char| lines.iter().filter(|line| line.starts_with([' ', sign])).count() as u64;
             let (old_lines, new_lines) = (count('-'), count('+'));
             let start = |before: u64, lines: u64| before + u64::from(lines > 0);
-            let hunk =
-                Hunk { old_start: start(old, old_lines), old_lines, new_start: start(new, new_lines), new_lines, lines };
+            let hunk = Hunk {
+                old_start: start(old, old_lines),
+                old_lines,
+                new_start: start(new, new_lines),
+                new_lines,
+                lines,
+            };
             (old, new) = (old + old_lines + 1, new + new_lines + 1);
             hunk
         })
@@ -156,11 +161,8 @@ mod tests {
             moved_to: Some("/p/d.txt".to_owned()),
             ..edit("/p/c.txt", "update", Diff::Partial(updated.to_owned()))
         };
-        let expected = [
-            edit("/p/a.txt", "add", Diff::Placed(added.to_owned())),
-            edit("/p/b.txt", "delete", Diff::Unknown),
-            moved,
-        ];
+        let expected =
+            [edit("/p/a.txt", "add", Diff::Placed(added.to_owned())), edit("/p/b.txt", "delete", Diff::Unknown), moved];
         assert_eq!(of_patch(patch, Some("/p")), expected);
     }
 

@@ -141,9 +141,9 @@ mod tests {
 
     #[test]
     fn an_update_has_the_hunks_of_its_report() {
-        let hunks = "@@ -3,2 +3,2 @@\\n a\\n-b\\n+c\\n@@ -9 +9,2 @@ fn x\\n-d\\n+e\\n+f\\n\\\\ No newline at end of file\\n";
-        let written =
-            diff("@@ -3,2 +3,2 @@\n a\n-b\n+c\n@@ -9 +9,2 @@\n-d\n+e\n+f\n\\ No newline at end of file\n");
+        let hunks =
+            "@@ -3,2 +3,2 @@\\n a\\n-b\\n+c\\n@@ -9 +9,2 @@ fn x\\n-d\\n+e\\n+f\\n\\\\ No newline at end of file\\n";
+        let written = diff("@@ -3,2 +3,2 @@\n a\n-b\n+c\n@@ -9 +9,2 @@\n-d\n+e\n+f\n\\ No newline at end of file\n");
         check(
             &format!(r#"{{"type":"update","unified_diff":"{hunks}","move_path":"b.txt"}}"#),
             "update",

@@ -41,7 +41,9 @@ enum Place {
     Start,
     /// Between keys.
     Object,
-    Key { escaped: bool },
+    Key {
+        escaped: bool,
+    },
     /// Between a key and its value.
     Value,
     /// Between the elements of `items`.
@@ -264,19 +266,13 @@ mod tests {
     fn what_is_no_object_is_unreadable_from_there_on() {
         check(
             br#"{"session":{},"items":[}]} more"#,
-            &[
-                "1: 1.0@11 Header {}",
-                "2: 1.0@23 Line }]} more ! stands where the session's object has no room for it",
-            ],
+            &["1: 1.0@11 Header {}", "2: 1.0@23 Line }]} more ! stands where the session's object has no room for it"],
         );
         check(
             b"{\"session\":{}}\ntail",
             &["1: 1.0@11 Header {}", "2: 2.0@15 Line tail ! stands where the session's object has no room for it"],
         );
-        check(
-            br#"{"session":{},"items":[7]}"#,
-            &["1: 1.0@11 Header {}", "2: 1.0@23 Item 7 ! expected an object"],
-        );
+        check(br#"{"session":{},"items":[7]}"#, &["1: 1.0@11 Header {}", "2: 1.0@23 Item 7 ! expected an object"]);
     }
 
     #[test]

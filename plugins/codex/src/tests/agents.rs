@@ -18,8 +18,10 @@ fn line(second: u32, payload: &str) -> String {
 
 /// Writes a session and its sub-agent's into `folder`; the child's begins with a copy.
 fn write(folder: &Path) -> (std::path::PathBuf, std::path::PathBuf) {
-    let spawn = r#"item {"type":"function_call","name":"spawn_agent","arguments":"{\"message\":\"look\"}","call_id":"c1"}"#;
-    let spawned = format!(r#"item {{"type":"function_call_output","call_id":"c1","output":"{{\"agent_id\":\"{CHILD}\"}}"}}"#);
+    let spawn =
+        r#"item {"type":"function_call","name":"spawn_agent","arguments":"{\"message\":\"look\"}","call_id":"c1"}"#;
+    let spawned =
+        format!(r#"item {{"type":"function_call_output","call_id":"c1","output":"{{\"agent_id\":\"{CHILD}\"}}"}}"#);
     let parent = [
         line(1, &format!(r#"session_meta {{"id":"{PARENT}"}}"#)),
         line(1, &said("user", "send one")),
@@ -28,7 +30,12 @@ fn write(folder: &Path) -> (std::path::PathBuf, std::path::PathBuf) {
         line(9, &said("assistant", "It looked.")),
     ];
     let child = [
-        line(3, &format!(r#"session_meta {{"id":"{CHILD}","parent_thread_id":"{PARENT}","source":{{"subagent":{{"thread_spawn":{{}}}}}}}}"#)),
+        line(
+            3,
+            &format!(
+                r#"session_meta {{"id":"{CHILD}","parent_thread_id":"{PARENT}","source":{{"subagent":{{"thread_spawn":{{}}}}}}}}"#
+            ),
+        ),
         line(3, &format!(r#"session_meta {{"id":"{PARENT}"}}"#)),
         line(3, &said("user", "send one")),
         line(3, r#"event_msg {"type":"task_started","turn_id":"t1"}"#),
@@ -55,9 +62,14 @@ fn a_sub_agents_file_is_a_branch_from_the_call_that_started_it() {
     let told = testing::read::<Codex>(&parents);
     let branch = format!(r#"branch={{"call":"c1","agent":"{CHILD}"}}"#);
     let name = childs.file_name().expect("a name").to_string_lossy();
-    assert!(told.iter().any(|line| line.starts_with("session ") && line.contains(&format!("file={name}"))), "{told:#?}");
+    assert!(
+        told.iter().any(|line| line.starts_with("session ") && line.contains(&format!("file={name}"))),
+        "{told:#?}"
+    );
     let on_branch: Vec<_> = told.iter().filter(|line| line.contains(&branch)).collect();
-    assert!(on_branch.iter().any(|line| line.starts_with(&format!("user {CHILD}/line-6 ")) && line.ends_with(": look")));
+    assert!(
+        on_branch.iter().any(|line| line.starts_with(&format!("user {CHILD}/line-6 ")) && line.ends_with(": look"))
+    );
     assert!(!on_branch.iter().any(|line| line.contains("HARNESS")), "{on_branch:#?}");
     let answer = on_branch.iter().find(|line| line.ends_with(": I see.")).expect("the answer");
     assert!(answer.contains(" model=m-2 "), "{answer}");

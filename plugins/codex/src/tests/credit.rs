@@ -81,7 +81,8 @@ fn what_was_imported_is_not_this_models_and_a_bare_result_is_nobodys() {
 #[test]
 fn another_agents_letter_and_a_lost_delivery_are_the_harnesss() {
     let letter = r#"{"author":"a","recipient":"b","other_recipients":[],"content":"c","trigger_turn":false}"#;
-    let with = |phase: &str| said("assistant", letter).replace(r#","content""#, &format!(r#","phase":"{phase}","content""#));
+    let with =
+        |phase: &str| said("assistant", letter).replace(r#","content""#, &format!(r#","phase":"{phase}","content""#));
     check_last(&[&with("commentary")], "agent-mail");
     check_last(&[&with("final_answer")], "MODEL");
     check_last(&[&said("assistant", letter)], "MODEL");
@@ -121,12 +122,15 @@ fn errors_and_warnings_are_events_and_an_answer_that_quotes_one_is_the_models() 
 #[test]
 fn the_model_is_the_turns_and_never_the_headers_or_the_providers() {
     let header = r#"{"type":"session_meta","payload":{"id":"s","model_provider":"openai","model":"m-0"}}"#;
-    let (_, message) = said("assistant", "x").split_once(' ').map(|(a, b)| (a.to_owned(), b.to_owned())).expect("a payload");
+    let (_, message) =
+        said("assistant", "x").split_once(' ').map(|(a, b)| (a.to_owned(), b.to_owned())).expect("a payload");
     let item = format!(r#"{{"type":"response_item","payload":{message}}}"#);
     let context = |model: &str| format!(r#"{{"type":"turn_context","payload":{{"model":"{model}"}}}}"#);
-    let settings = r#"{"type":"event_msg","payload":{"type":"thread_settings_applied","thread_settings":{"model":"m-3"}}}"#;
+    let settings =
+        r#"{"type":"event_msg","payload":{"type":"thread_settings_applied","thread_settings":{"model":"m-3"}}}"#;
     let prompt = item.replace("assistant", "user");
-    let lines = [header, &item, &prompt, &context("m-1"), &item, &prompt, &context("m-2"), &item, &prompt, settings, &item];
+    let lines =
+        [header, &item, &prompt, &context("m-1"), &item, &prompt, &context("m-2"), &item, &prompt, settings, &item];
     let told = told(lines.join("\n").as_bytes());
     let models: Vec<_> = told
         .iter()

@@ -19,7 +19,15 @@ const AGAIN: &str = "duplicate: says again what was counted, or estimates";
 #[test]
 fn a_response_is_one_turn_with_its_thought_its_words_and_its_calls() {
     check(
-        &[CONTEXT, &said("user", "go"), THOUGHT, &said("assistant", "I go."), CALL, RESULT, &said("assistant", "Gone.")],
+        &[
+            CONTEXT,
+            &said("user", "go"),
+            THOUGHT,
+            &said("assistant", "I go."),
+            CALL,
+            RESULT,
+            &said("assistant", "Gone."),
+        ],
         &[
             CONTEXT_TOLD,
             "user line-3: go",
@@ -36,7 +44,15 @@ fn a_response_is_one_turn_with_its_thought_its_words_and_its_calls() {
 fn what_a_response_cost_is_told_with_it_whether_the_log_says_so_before_or_behind() {
     let (first, again, second) = (count(5, 5), count(5, 5), count(9, 4));
     check(
-        &[&said("user", "go"), &first, &said("assistant", "a"), &said("user", "on"), &again, &second, &said("assistant", "b")],
+        &[
+            &said("user", "go"),
+            &first,
+            &said("assistant", "a"),
+            &said("user", "on"),
+            &again,
+            &second,
+            &said("assistant", "b"),
+        ],
         &[
             "user line-2: go",
             COUNTED,
@@ -86,10 +102,19 @@ fn tokens_without_any_response_are_kept_as_an_event_and_said() {
 fn what_was_taken_back_stays_and_what_comes_next_does_not_follow_it() {
     let back = |turns: u64| format!(r#"event {{"type":"thread_rolled_back","num_turns":{turns}}}"#);
     let told_back = |line: u64, after: &str, turns: u64| {
-        format!(r#"event thread_rolled_back line-{line} after={after}: {{"type":"thread_rolled_back","num_turns":{turns}}}"#)
+        format!(
+            r#"event thread_rolled_back line-{line} after={after}: {{"type":"thread_rolled_back","num_turns":{turns}}}"#
+        )
     };
     check(
-        &[&said("user", "a"), &said("assistant", "A"), &said("user", "b"), &said("assistant", "B"), &back(1), &said("user", "c")],
+        &[
+            &said("user", "a"),
+            &said("assistant", "A"),
+            &said("user", "b"),
+            &said("assistant", "B"),
+            &back(1),
+            &said("user", "c"),
+        ],
         &[
             "user line-2: a",
             "assistant line-3 after=line-2 group=s/response-1: A",
@@ -148,7 +173,8 @@ fn finished_items_repeat_words_and_report_writes() {
     );
     assert!(told.contains(&"folded: repeats the words of a message".to_owned()), "{told:#?}");
     assert!(told.contains(&"folded: its writes are told with their call".to_owned()), "{told:#?}");
-    let result = "result c1 write=/p/a by=c1 operation=add diff=--- a/p/a\n+++ b/p/a\n@@ -0,0 +1 @@\n+x\n: Exit code: 0";
+    let result =
+        "result c1 write=/p/a by=c1 operation=add diff=--- a/p/a\n+++ b/p/a\n@@ -0,0 +1 @@\n+x\n: Exit code: 0";
     assert_eq!(told.last().map(String::as_str), Some(result));
 }
 
@@ -196,7 +222,9 @@ fn a_tools_answer_for_which_there_is_no_call_is_told_all_the_same() {
 #[test]
 fn an_image_stands_in_the_text_and_is_kept_whole() {
     check(
-        &[r#"item {"type":"message","role":"user","content":[{"type":"input_text","text":"see"},{"type":"input_image","image_url":"data:image/png;base64,aGVsbG8="}]}"#],
+        &[
+            r#"item {"type":"message","role":"user","content":[{"type":"input_text","text":"see"},{"type":"input_image","image_url":"data:image/png;base64,aGVsbG8="}]}"#,
+        ],
         &[
             "user line-2: see\n[image: image/png, 5 bytes]",
             r#"+ event content-block  after=line-2: {"block":{"type":"input_image","image_url":"data:image/png;base64,aGVsbG8="}}"#,
