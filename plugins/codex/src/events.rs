@@ -91,8 +91,11 @@ impl Reader {
         if self.survey.repeats(speaker, &words) {
             return self.skip(Disposition::Folded, "repeats the words of a message", told.piece, sink);
         }
-        let blocks = Content::of(event.content);
-        let content = Content { texts: vec![words.clone()], text: words, rest: blocks.rest };
+        let mut rest = Content::of(event.content).rest;
+        if event.images.is_filled() || event.local_images.is_filled() {
+            rest.push(told.record.payload);
+        }
+        let content = Content { texts: vec![words.clone()], text: words, rest };
         if content.text.is_empty() && content.rest.is_empty() {
             return self.event(told, sink);
         }
@@ -127,7 +130,7 @@ impl Reader {
         let is_done = event.success.flag().or(status).unwrap_or(false);
         self.writes.ended(&call, !is_done);
         let edits = if is_done { of_report(event.changes, self.environment.dir.as_deref()) } else { Vec::new() };
-        if edits.is_empty() {
+        if edits.is_empty() || !self.writes.has_room_for(&call) {
             return self.event(told, sink);
         }
         let report = Report {
@@ -138,10 +141,8 @@ impl Reader {
             time: told.record.time.clone().into_owned(),
             data: told.record.payload.to_owned(),
         };
-        match self.writes.report(report) {
-            Ok(()) => self.skip(Disposition::Folded, "its writes are told with their call", told.piece, sink),
-            Err(_) => self.event(told, sink),
-        }
+        self.writes.report(report);
+        self.skip(Disposition::Folded, "its writes are told with their call", told.piece, sink)
     }
 
     /// Takes back the last prompts, and what followed them: it stays, but what comes next does not follow it.

@@ -170,7 +170,7 @@ impl Reader {
                 self.flush(sink)?;
                 self.skip(Disposition::Folded, "counted in the usage of its response", piece, sink)?;
             }
-            Kind::Mail(_) | Kind::Usage(_) | Kind::Other => self.event(&told, sink)?,
+            Kind::Usage(_) | Kind::Other => self.event(&told, sink)?,
         }
         Ok(())
     }

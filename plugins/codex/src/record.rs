@@ -36,7 +36,6 @@ shape! {
         git: "git",
         forked_from: "forked_from_id",
         parent: "parent_thread_id",
-        nickname: "agent_nickname",
         history_start: "subagent_history_start_ordinal",
     }
 }
@@ -122,7 +121,6 @@ shape! {
         info: "info",
         num_turns: "num_turns",
         turn_id: "turn_id",
-        error: "error",
         settings: "thread_settings",
         title: "thread_name",
         review_output: "review_output",
@@ -132,27 +130,13 @@ shape! {
         success: "success",
         exit_code: "exit_code",
         changes: "changes",
-        stdout: "stdout",
-        stderr: "stderr",
         output: "aggregated_output",
         result: "result",
-        results: "results",
-        content_items: "content_items",
         prompt: "revised_prompt",
         new_thread: "new_thread_id",
         agent_thread: "agent_thread_id",
-        agent_path: "agent_path",
-        receivers: "receiver_thread_ids",
-        nickname: "new_agent_nickname",
         images: "images",
         local_images: "local_images",
-    }
-}
-
-shape! {
-    /// `inter_agent_communication`.
-    Mail {
-        content: "content",
     }
 }
 
@@ -174,7 +158,6 @@ pub(crate) enum Kind<'a> {
     Item(Item<'a>),
     Event(Event<'a>),
     Compacted,
-    Mail(Mail<'a>),
     Usage(UsageNote<'a>),
     Other,
 }
@@ -265,7 +248,6 @@ impl<'a> Record<'a> {
             "turn_context" => field.object().map_or(Kind::Other, Kind::Context),
             "response_item" => field.object().map_or(Kind::Other, Kind::Item),
             "event_msg" => field.object().map_or(Kind::Other, Kind::Event),
-            "inter_agent_communication" => field.object().map_or(Kind::Other, Kind::Mail),
             "token_usage_record" => field.object().map_or(Kind::Other, Kind::Usage),
             "compacted" => Kind::Compacted,
             _ => Kind::Other,
@@ -350,7 +332,6 @@ pub(crate) mod tests {
             Kind::Item(_) => "item",
             Kind::Event(_) => "event",
             Kind::Compacted => "compacted",
-            Kind::Mail(_) => "mail",
             Kind::Usage(_) => "usage",
             Kind::Other => "other",
         };

@@ -78,13 +78,14 @@ impl Writes {
         }
     }
 
-    /// Keeps a report until its call's result; `Err` where no call is open that it could be of.
-    pub(crate) fn report(&mut self, report: Report) -> Result<(), Report> {
-        if !self.open.contains_key(&report.call) && !self.open.values().any(|open| open.runs_others) {
-            return Err(report);
-        }
+    /// Whether a call is open that a report of `call` could be of.
+    pub(crate) fn has_room_for(&self, call: &str) -> bool {
+        self.open.contains_key(call) || self.open.values().any(|open| open.runs_others)
+    }
+
+    /// Keeps a report until its call's result.
+    pub(crate) fn report(&mut self, report: Report) {
         self.reports.push(report);
-        Ok(())
     }
 
     /// Closes a call, and hands out what is known of it.

@@ -47,3 +47,18 @@ fn hostile_lines_are_told() {
         assert!(told.last().is_some_and(|line| line.starts_with("failed: ")), "{told:?}");
     }
 }
+
+#[test]
+fn a_compressed_session_is_told_as_the_plain_one() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/sessions/codex/edits/session.jsonl");
+    let plain = std::fs::read(fixture).expect("the fixture");
+    let compressed = ruzstd::encoding::compress_to_vec(&*plain, ruzstd::encoding::CompressionLevel::Fastest);
+    assert_eq!(told(&compressed), told(&plain));
+    for cut in 5..compressed.len() {
+        let told = told(&compressed[..cut]);
+        assert!(
+            told.last().is_some_and(|line| line.starts_with("failed: "))
+                || told.iter().any(|line| line.contains("UNREADABLE"))
+        );
+    }
+}
