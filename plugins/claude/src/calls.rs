@@ -16,6 +16,8 @@ use crate::tools;
 pub(crate) struct Calls {
     waiting: HashMap<u128, Waiting>,
     made: u64,
+    /// The notebooks that calls without an answer edit: the answer may not name them, and the host looks for another key.
+    notebooks: HashMap<u128, Box<str>>,
 }
 
 #[derive(Debug)]
@@ -30,6 +32,12 @@ struct Waiting {
 impl Calls {
     /// Takes note of a call.
     pub(crate) fn make(&mut self, call: &Call<'_>) {
+        if call.name == "NotebookEdit" {
+            let task: Task<'_> = serde_json::from_str(call.input).unwrap_or_default();
+            if let Some(path) = task.notebook.filled() {
+                self.notebooks.insert(digest::of_text(&call.id), (*path).into());
+            }
+        }
         if tools::category_of(&call.name) != Category::DELEGATION && call.name != "Skill" {
             return;
         }
@@ -63,6 +71,11 @@ impl Calls {
         let first = free.min_by_key(|call| call.nth)?;
         first.is_claimed = true;
         Some(first.id.clone())
+    }
+
+    /// The notebook that the call `id` edits; told once.
+    pub(crate) fn take_notebook(&mut self, id: &str) -> Option<Box<str>> {
+        self.notebooks.remove(&digest::of_text(id))
     }
 
     /// The call `id` was answered.

@@ -13,6 +13,8 @@ use toolpath_plugin_api::kit::json::RawValue;
 
 use crate::shape::{Block, Field, Media};
 
+/// Digits of a digest that a placeholder shows.
+const DIGITS: usize = 16;
 /// What Claude Code writes for an empty block of a model's.
 const NO_CONTENT: &str = "(no content)";
 
@@ -141,23 +143,26 @@ fn placeholder(block: &Block<'_>) -> String {
     notes.extend(media.media_type.filled());
     notes.extend(media.url.filled());
     if let Some(data) = media.data.text() {
-        let is_encoded = media.kind.text().as_deref() == Some("base64");
-        let bytes = if is_encoded { STANDARD.decode(data.trim_end()).ok() } else { Some(data.as_bytes().to_vec()) };
-        match bytes {
+        let is_base64 = media.kind.text().as_deref() == Some("base64");
+        match if is_base64 { decoded(&data) } else { Some(data.as_bytes().to_vec()) } {
             Some(bytes) => {
                 notes.push(format!("{} bytes", bytes.len()).into());
                 notes.push(format!("sha256 {}", short_digest(&bytes)).into());
             }
-            // Damaged on its way to the log.
-            None => notes.push(format!("{} characters", data.len()).into()),
+            None => notes.push(format!("{} characters that are no base64", data.chars().count()).into()),
         }
     }
     if notes.is_empty() { format!("[{kind}]") } else { format!("[{kind}: {}]", notes.join(", ")) }
 }
 
-/// The first eight bytes of a SHA-256, in hexadecimal digits: enough to tell whether two are the same.
+/// The bytes that a base64 text stands for; `None` when it is none.
+fn decoded(base64: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(base64.trim_end()).ok()
+}
+
+/// The first digits of a SHA-256: enough to tell whether two are the same.
 fn short_digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes).iter().take(DIGITS / 2).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -244,6 +249,7 @@ mod tests {
                     {"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGVsbG8="}},
                     {"type":"image","source":{"type":"url","url":"https://example.org/a.png"}},
                     {"type":"document","source":{"type":"text","media_type":"text/plain","data":"hello!"}},
+                    {"type":"image","source":{"type":"base64","data":"?=é"}},
                     {"type":"fallback"},{"no":"type"},{"type":"text","text":7},7]"#,
             ),
             true,
@@ -251,10 +257,10 @@ mod tests {
         assert_eq!(
             content.text,
             "see\n[image: image/png, 5 bytes, sha256 2cf24dba5fb0a30e]\n[image: https://example.org/a.png]\n\
-             [document: text/plain, 6 bytes, sha256 ce06092fb948d9ff]\n\
+             [document: text/plain, 6 bytes, sha256 ce06092fb948d9ff]\n[image: 3 characters that are no base64]\n\
              [fallback]\n[block]\n[text]\n[block]"
         );
-        assert_eq!(content.rest.len(), 7);
+        assert_eq!(content.rest.len(), 8);
     }
 
     #[test]

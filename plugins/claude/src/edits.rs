@@ -3,6 +3,7 @@
 //! Of the evidence the best is taken: hunks that fit the file before, the file before with what was replaced, what was
 //! replaced alone. A diff whose line numbers are told as the file's is one that a tool applies to it.
 
+mod commands;
 mod hunks;
 
 use std::borrow::Cow;
@@ -11,7 +12,7 @@ use toolpath_plugin_api::MutationRecord;
 use toolpath_plugin_api::kit::diff::unified;
 
 use crate::edits::hunks::LogHunk;
-use crate::shape::Outcome;
+use crate::shape::{ByCommand, Field, Outcome, Step};
 
 /// A file whose text would grow beyond this when a replacement is made throughout is not put together.
 const LONGEST: usize = 64 * 1024 * 1024;
@@ -20,7 +21,7 @@ const LONGEST: usize = 64 * 1024 * 1024;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Edit {
     path: String,
-    operation: &'static str,
+    operation: Option<&'static str>,
     diff: Diff,
 }
 
@@ -35,22 +36,47 @@ enum Diff {
 }
 
 impl Edit {
-    /// The write that `outcome` reports; `None` when it reports none, or not enough to tell.
-    pub(crate) fn of(outcome: &Outcome<'_>, cwd: Option<&str>) -> Option<Self> {
+    /// The writes that `outcome` reports; none when it reports none, or not enough to tell.
+    pub(crate) fn all_of(outcome: &Outcome<'_>, cwd: Option<&str>) -> Vec<Self> {
+        let by_command: Option<ByCommand<'_>> = outcome.by_command.object();
+        match by_command {
+            Some(changed) => commands::of(&changed, cwd),
+            None => Self::of(outcome, cwd).into_iter().collect(),
+        }
+    }
+
+    /// A write to the notebook at `path` of which nothing more is known.
+    pub(crate) fn of_notebook(path: &str, cwd: Option<&str>) -> Self {
+        Self { path: absolute(path, cwd), operation: Some("update"), diff: Diff::Unknown }
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    fn of(outcome: &Outcome<'_>, cwd: Option<&str>) -> Option<Self> {
         if outcome.new_source.json().is_some() {
             let path = absolute(&outcome.notebook_path.filled()?, cwd);
-            // A notebook's report tells its failures here, and no lines.
-            let failed = outcome.error.filled().is_some();
-            return (!failed).then_some(Self { path, operation: "update", diff: Diff::Unknown });
+            // A notebook's report tells its failures here.
+            if outcome.error.filled().is_some() {
+                return None;
+            }
+            let diff = match (outcome.original.text(), outcome.updated.text()) {
+                (Some(before), Some(after)) => placed(&path, &before, &after),
+                _ => Diff::Unknown,
+            };
+            return Some(Self { path, operation: Some("update"), diff });
         }
         let path = absolute(&outcome.file_path.filled()?, cwd);
         let (operation, diff) = Report::of(outcome).diff(&path)?;
-        Some(Self { path, operation, diff })
+        Some(Self { path, operation: Some(operation), diff })
     }
 
     /// As it is told, for the call `call_id`.
     pub(crate) fn record<'e>(&'e self, call_id: &'e str) -> MutationRecord<'e> {
-        let record = MutationRecord::new(&self.path).tool_id(call_id).operation(self.operation);
+        let record = MutationRecord::new(&self.path).tool_id(call_id);
+        let record = self.operation.map_or(record, |operation| record.operation(operation));
         match &self.diff {
             Diff::Placed(diff) => record.diff(diff),
             Diff::Partial(diff) => record.partial_diff(diff),
@@ -68,6 +94,9 @@ struct Report<'a> {
     old: Option<Cow<'a, str>>,
     new: Option<Cow<'a, str>>,
     content: Option<Cow<'a, str>>,
+    /// What was replaced by what, one after the other, in reports of several replacements; where that does not lead to
+    /// the file after, the host has it from the call.
+    steps: Vec<Replacement<'a>>,
     has_patch: bool,
     /// Empty where one of them cannot be read.
     hunks: Vec<LogHunk<'a>>,
@@ -84,6 +113,7 @@ impl<'a> Report<'a> {
             old: outcome.old.text(),
             new: outcome.new.text(),
             content: outcome.content.text(),
+            steps: replacements(outcome.edits),
             has_patch: outcome.patch.list().is_some_and(|patch| !patch.is_empty()),
             hunks: hunks::of(outcome.patch).unwrap_or_default(),
         }
@@ -115,6 +145,13 @@ impl<'a> Report<'a> {
     /// The file's text after the write, when its text before is known.
     fn after(&self) -> Option<Cow<'_, str>> {
         let original = self.original.as_deref()?;
+        if !self.steps.is_empty() {
+            let mut text = Cow::Borrowed(original);
+            for step in &self.steps {
+                text = replaced(&text, &step.old, &step.new, step.all)?.into();
+            }
+            return Some(text);
+        }
         match (&self.old, &self.new) {
             (Some(old), Some(new)) => replaced(original, old, new, self.replace_all).map(Cow::Owned),
             _ => self.content.as_deref().map(Cow::Borrowed),
@@ -136,8 +173,25 @@ impl<'a> Report<'a> {
 
     fn has_tabs(&self) -> bool {
         let texts = [&self.original, &self.old, &self.new, &self.content];
-        texts.into_iter().flatten().any(|text| text.starts_with('\t') || text.contains("\n\t"))
+        let steps = self.steps.iter().flat_map(|step| [&step.old, &step.new]);
+        texts.into_iter().flatten().chain(steps).any(|text| text.starts_with('\t') || text.contains("\n\t"))
     }
+}
+
+/// One replacement of several.
+struct Replacement<'a> {
+    old: Cow<'a, str>,
+    new: Cow<'a, str>,
+    all: bool,
+}
+
+/// The replacements in a list; none when one of them cannot be read.
+fn replacements(field: Field<'_>) -> Vec<Replacement<'_>> {
+    let one = |raw| {
+        let step: Step<'_> = Field::of(raw).object()?;
+        Some(Replacement { old: step.old.text()?, new: step.new.text()?, all: step.all.flag() })
+    };
+    field.list().and_then(|list| list.into_iter().map(one).collect()).unwrap_or_default()
 }
 
 fn placed(path: &str, before: &str, after: &str) -> Diff {

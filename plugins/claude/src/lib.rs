@@ -30,6 +30,7 @@ mod results;
 mod seen;
 mod shape;
 mod signal;
+mod spill;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -47,6 +48,7 @@ use toolpath_plugin_api::{
 
 use crate::agents::Agents;
 use crate::read::Reader;
+use crate::spill::Spills;
 
 #[derive(Default)]
 struct ClaudeCode;
@@ -58,10 +60,12 @@ impl Provider for ClaudeCode {
         if request.is_copy() {
             // The spooled copy has a name that means nothing; the log itself names the session.
             let id = lines::first_session_id(as_it_is(request.open_file()?)?)?.unwrap_or_else(|| "stdin".to_owned());
-            return Reader::new(&id, request.name(), Agents::unknown()).read(as_it_is(request.open_file()?)?, sink);
+            return Reader::new(&id, request.name(), Agents::unknown(), Spills::default())
+                .read(as_it_is(request.open_file()?)?, sink);
         }
         let id = name.strip_suffix(".jsonl").unwrap_or(&name);
-        Reader::new(id, request.name(), Agents::beside(&path, id)).read(as_it_is(request.open_file()?)?, sink)
+        let (agents, spills) = (Agents::beside(&path, id), Spills::beside(&path, id));
+        Reader::new(id, request.name(), agents, spills).read(as_it_is(request.open_file()?)?, sink)
     }
 
     fn sessions(&self, request: &ListRequest<'_>, sink: &mut ListSink<'_>) -> Result<(), PluginError> {

@@ -13,15 +13,16 @@ use toolpath_plugin_api::{
 };
 
 use crate::agents::Agents;
-use crate::calls::Calls;
 use crate::facts::{Facts, News};
 use crate::known::is_known;
 use crate::lines::{End, Piece, Pieces, mend, trim};
 use crate::novel::Novel;
 use crate::place::Place;
 use crate::queue::Queue;
+use crate::results::Desk;
 use crate::seen::{Repeats, Seen};
 use crate::shape::Record;
+use crate::spill::Spills;
 use crate::{events, turns};
 
 pub(crate) use agents::Returned;
@@ -42,7 +43,7 @@ pub(crate) struct Reader<'i> {
     telling: Vec<usize>,
     /// Sub-agents that go on in the background.
     launched: Vec<Launch>,
-    calls: Calls,
+    desk: Desk,
     queue: Queue,
     seen: Seen,
     facts: Facts,
@@ -62,7 +63,7 @@ enum Taken {
 
 impl<'i> Reader<'i> {
     /// Reads the session `id`, which messages call `name`.
-    pub(crate) fn new(id: &'i str, name: &'i str, agents: Agents) -> Self {
+    pub(crate) fn new(id: &'i str, name: &'i str, agents: Agents, spills: Spills) -> Self {
         Self {
             id,
             name,
@@ -70,7 +71,7 @@ impl<'i> Reader<'i> {
             announced: 0,
             telling: Vec::new(),
             launched: Vec::new(),
-            calls: Calls::default(),
+            desk: Desk { spills, ..Desk::default() },
             queue: Queue::default(),
             seen: Seen::default(),
             facts: Facts::default(),
@@ -159,7 +160,7 @@ impl<'i> Reader<'i> {
         sink: &mut Sink<'_>,
     ) -> Result<(), Stopped> {
         self.records += 1;
-        let branch = scope.branch_of(record, &mut self.calls);
+        let branch = scope.branch_of(record, &mut self.desk.calls);
         let mut place = Place::of(record, || scope.line_id(origin.line, nth), branch, origin);
         if scope.is_session() {
             self.is_recognised = self.is_recognised || is_known(json);
@@ -185,14 +186,14 @@ impl<'i> Reader<'i> {
                     }
                 }
                 scope.threads.say(place.branch.as_ref(), message.id.filled().as_deref(), &place.id);
-                turns::assistant(record, &message, &place, &mut self.calls, sink)
+                turns::assistant(record, &message, &place, &mut self.desk, sink)
             }
             Kind::User(message) => {
                 scope.adopt(&mut place);
                 self.queue.repeat(message.content);
                 self.before_notice(record, message.content, &place, scope, sink)?;
                 let returned = self.before_results(record, &message, &mut place, scope, sink)?;
-                turns::user(record, &message, &place, returned, sink)
+                turns::user(record, &message, &place, returned, &mut self.desk, sink)
             }
             // The prompt became a message of its own as well.
             Kind::Queued(attachment) if attachment.source.filled().is_some_and(|source| self.seen.has(&source)) => {

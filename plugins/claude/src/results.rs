@@ -3,45 +3,92 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use toolpath_plugin_api::kit::json::RawValue;
+use toolpath_plugin_api::kit::json::{RawValue, quoted};
 use toolpath_plugin_api::{DelegationRecord, Origin, Sink, Stopped, ToolResultRecord};
 
+use crate::calls::Calls;
 use crate::content::answer;
 use crate::edits::Edit;
+use crate::events;
 use crate::place::Place;
 use crate::shape::{AgentReport, Block, Field, Outcome, Record, TaskReport};
+use crate::spill::{self, Spills};
 
-/// Tells the results that a record holds as parts of it; hands out the blocks that have no place in a result.
+/// Tells the results that a record holds as parts of it; hands out what has no place in a result.
 pub(crate) fn tell<'a>(
     results: &[Block<'a>],
     record: &Record<'a>,
     place: &Place<'a>,
+    desk: &mut Desk,
     sink: &mut Sink<'_>,
-) -> Result<Vec<&'a RawValue>, Stopped> {
+) -> Result<Beside<'a>, Stopped> {
     // The tool's report names no call, so it says something only when there is one result that it can belong to.
     let outcome: Option<Outcome<'_>> = if results.len() == 1 { record.outcome.object() } else { None };
-    let mut rest = Vec::new();
+    let mut beside = Beside::default();
     for (index, block) in results.iter().enumerate() {
         let call = call_of(block, record);
         // One that names no call belongs to none, and not to another that has no id.
         let call = call.unwrap_or_else(|| format!("{}/result-{index}", place.id).into());
         let (text, blocks) = answer(block.content);
-        rest.extend(blocks);
+        beside.blocks.extend(blocks);
         let is_error = block.is_error.flag() || is_error_block(block.content);
-        let edit = outcome.filter(|_| !is_error).and_then(|outcome| Edit::of(&outcome, record.cwd.filled().as_deref()));
+        let cwd = record.cwd.filled();
+        let mut edits = match &outcome {
+            Some(outcome) if !is_error => Edit::all_of(outcome, cwd.as_deref()),
+            _ => Vec::new(),
+        };
+        let notebook = desk.calls.take_notebook(&call).filter(|_| !is_error && edits.is_empty());
+        if let Some(path) = notebook.filter(|_| outcome.is_none_or(|outcome| outcome.error.filled().is_none())) {
+            edits.push(Edit::of_notebook(&path, cwd.as_deref()));
+        }
         let handed_over = outcome.and_then(|outcome| Delegation::of(&outcome));
 
         let mut result = ToolResultRecord::new(&call, &text, is_error, place.origin);
         result.timestamp(&place.time).part_of_record(true);
-        if let Some(edit) = &edit {
+        for edit in &edits {
             result.mutation(edit.record(&call));
         }
         if let Some(Delegation { agent, prompt, answer }) = &handed_over {
             result.delegation(DelegationRecord::new(agent, prompt).result(answer.as_deref()));
         }
         sink.tool_result(&result)?;
+        if let (Some(edit), true) = (edits.first(), outcome.is_some_and(|outcome| outcome.user_modified.flag())) {
+            let data = format!(r#"{{"path":{},"tool_use_id":{}}}"#, quoted(edit.path()), quoted(&call));
+            beside.notes.push(("edit-changed-by-user", data));
+        }
+        let spilled = outcome.and_then(|outcome| outcome.spilled.filled());
+        if let Some(path) = spilled.as_deref().or_else(|| spill::path_in(&text)) {
+            beside.notes.push(("spilled-output", desk.spills.about(&call, path)));
+        }
     }
-    Ok(rest)
+    Ok(beside)
+}
+
+/// What a record's results hold that has no place in a result; told when the record is, whose parts these are.
+#[derive(Debug, Default)]
+pub(crate) struct Beside<'a> {
+    blocks: Vec<&'a RawValue>,
+    /// Kinds of events, and their data.
+    notes: Vec<(&'static str, String)>,
+}
+
+impl Beside<'_> {
+    /// Tells all of it.
+    pub(crate) fn tell(&self, place: &Place<'_>, sink: &mut Sink<'_>) -> Result<(), Stopped> {
+        for (kind, data) in &self.notes {
+            sink.event(place.part(kind).data(data))?;
+        }
+        events::blocks(&self.blocks, place, sink)
+    }
+}
+
+/// What is remembered of tools from one record to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Desk {
+    /// Calls that nobody has answered yet.
+    pub(crate) calls: Calls,
+    /// Outputs that were written to files.
+    pub(crate) spills: Spills,
 }
 
 /// Ids of the calls that the results in `content` answer, where there are results and nothing but a list of blocks.

@@ -225,7 +225,9 @@ shape! {
         kind: "type",
         file_path: "filePath",
         patch: "structuredPatch",
-        original: "originalFile" | "originalFileContents",
+        original: "originalFile" | "originalFileContents" | "original_file",
+        updated: "updated_file",
+        edits: "edits",
         old: "oldString",
         new: "newString",
         replace_all: "replaceAll",
@@ -235,6 +237,34 @@ shape! {
         error: "error",
         agent_id: "agentId",
         prompt: "prompt",
+        user_modified: "userModified",
+        spilled: "persistedOutputPath",
+        by_command: "bashEditDiff",
+    }
+}
+
+shape! {
+    /// One of several replacements, in the input's or the report's spelling.
+    Step {
+        old: "old_string" | "oldString",
+        new: "new_string" | "newString",
+        all: "replace_all" | "replaceAll",
+    }
+}
+
+shape! {
+    /// `bashEditDiff`: what a command changed.
+    ByCommand {
+        files: "files",
+        changed: "changedFiles",
+    }
+}
+
+shape! {
+    /// One file of it.
+    ChangedFile {
+        path: "filePath",
+        hunks: "hunks",
     }
 }
 
@@ -260,9 +290,10 @@ shape! {
 }
 
 shape! {
-    /// Input of a call that hands work to a sub-agent.
+    /// Input of a call, as far as it hands work to a sub-agent or names a notebook.
     Task {
         prompt: "prompt",
+        notebook: "notebook_path",
     }
 }
 

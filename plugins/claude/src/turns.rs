@@ -2,11 +2,11 @@
 
 use toolpath_plugin_api::{Category, Disposition, Role, Sink, SkipRecord, Stopped, ToolUseRecord, TurnRecord};
 
-use crate::calls::Calls;
 use crate::content::{Call, Content};
 use crate::facts::branch_of;
 use crate::place::Place;
 use crate::read::Returned;
+use crate::results::{Beside, Desk};
 use crate::shape::{Attachment, Field, Message, Record};
 use crate::signal::Signal;
 use crate::{events, results, signal, tools, usage, words};
@@ -16,7 +16,7 @@ pub(crate) fn assistant(
     record: &Record<'_>,
     message: &Message<'_>,
     place: &Place<'_>,
-    calls: &mut Calls,
+    desk: &mut Desk,
     sink: &mut Sink<'_>,
 ) -> Result<(), Stopped> {
     let signal = signal::of_assistant(record, message);
@@ -24,7 +24,7 @@ pub(crate) fn assistant(
     let model = if signal.is_none() { message.model.filled() } else { None };
     let content = Content::of(message.content, &place.id, model.is_some());
     for call in &content.calls {
-        calls.make(call);
+        desk.calls.make(call);
     }
     let (group, stop_reason) = (message.id.filled(), message.stop_reason.filled());
     let environment = Environment::of(record);
@@ -44,9 +44,9 @@ pub(crate) fn assistant(
         turn.harness_generated(signal.json());
     }
     sink.turn(&turn)?;
-    let rest = results::tell(&content.results, record, place, sink)?;
+    let beside = results::tell(&content.results, record, place, desk, sink)?;
     events::blocks(&content.rest, place, sink)?;
-    events::blocks(&rest, place, sink)
+    beside.tell(place, sink)
 }
 
 /// Tells a user record: a prompt, the harness's words, results of tool calls, or results with words beside them.
@@ -55,6 +55,7 @@ pub(crate) fn user(
     message: &Message<'_>,
     place: &Place<'_>,
     returned: Returned,
+    desk: &mut Desk,
     sink: &mut Sink<'_>,
 ) -> Result<(), Stopped> {
     let content = Content::of(message.content, &place.id, false);
@@ -64,9 +65,9 @@ pub(crate) fn user(
         None => words::of_user(record, &content.text),
     };
     let content = if signal.is_none() { typed(message.content, content, place) } else { content };
-    let rest = match returned {
-        Returned::Now => results::tell(&content.results, record, place, sink)?,
-        Returned::Later => Vec::new(),
+    let beside = match returned {
+        Returned::Now => results::tell(&content.results, record, place, desk, sink)?,
+        Returned::Later => Beside::default(),
     };
     let is_results_only = !content.results.is_empty()
         && content.text.is_empty()
@@ -88,7 +89,7 @@ pub(crate) fn user(
         sink.turn(&turn)?;
     }
     events::blocks(&content.rest, place, sink)?;
-    events::blocks(&rest, place, sink)
+    beside.tell(place, sink)
 }
 
 /// Tells a prompt that was typed while Claude worked, and that no user record repeats.

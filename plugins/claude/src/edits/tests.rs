@@ -11,7 +11,7 @@ pub(super) fn edit(json: &str) -> Option<Edit> {
 #[track_caller]
 fn check(json: &str, operation: &str, diff: Diff) {
     let edit = edit(json).expect("an edit");
-    assert_eq!((&*edit.path, edit.operation, edit.diff), ("/p/a", operation, diff), "{json}");
+    assert_eq!((&*edit.path, edit.operation, edit.diff), ("/p/a", Some(operation), diff), "{json}");
 }
 
 pub(super) fn placed_diff(hunks: &str) -> Diff {
@@ -206,4 +206,53 @@ fn a_path_is_absolute_when_it_can_be() {
     check("a.txt", Some("C:\\x"), "C:\\x/a.txt");
     check("a.txt", Some("srv"), "a.txt");
     check("a.txt", None, "a.txt");
+}
+
+#[test]
+fn several_replacements_are_made_one_after_the_other() {
+    let log = |original: &str, patch: &str| {
+        format!(
+            r#"{{"filePath":"/p/a","originalFileContents":{original},"structuredPatch":{patch},"edits":[
+                {{"old_string":"a","new_string":"b"}},{{"old_string":"b","new_string":"c","replace_all":true}},{{"old_string":"x","new_string":"x"}}]}}"#
+        )
+    };
+    check(&log(r#""a\nb\nx\n""#, "[]"), "update", placed_diff("@@ -1,3 +1,3 @@\n-a\n-b\n+c\n+c\n x\n"));
+    let hunk = r#"[{"oldStart":1,"oldLines":3,"newStart":1,"newLines":3,"lines":["-a","-b","+c","+c"," x"]}]"#;
+    check(&log(r#""a\nb\nx\n""#, hunk), "update", placed_diff("@@ -1,3 +1,3 @@\n-a\n-b\n+c\n+c\n x\n"));
+    // What was replaced by what is told by the call as well.
+    for original in ["null", r#""cut sh""#] {
+        assert_eq!(edit(&log(original, "[]")), None);
+    }
+}
+
+#[test]
+fn a_notebook_has_a_diff_where_its_texts_are_recorded() {
+    let log = |more: &str| format!(r#"{{"notebook_path":"/p/a","new_source":"x","edit_mode":"replace"{more}}}"#);
+    check(
+        &log(r#","original_file":"{1}\n","updated_file":"{2}\n","error":"""#),
+        "update",
+        placed_diff("@@ -1 +1 @@\n-{1}\n+{2}\n"),
+    );
+    check(&log(r#","original_file":"{1}\n""#), "update", Diff::Unknown);
+    assert_eq!(edit(&log(r#","original_file":"","updated_file":"","error":"no such cell""#)), None);
+}
+
+#[test]
+fn what_a_command_changed_is_told_file_by_file() {
+    let outcome: Outcome<'_> = serde_json::from_str(
+        r#"{"stdout":"","bashEditDiff":{"files":[
+            {"filePath":"/p/a","hunks":[{"oldStart":1,"oldLines":1,"newStart":1,"newLines":1,"lines":["-a","+b"]}]},
+            {"filePath":"b","hunks":"odd"},{"hunks":[]},7],"moreFiles":2,"changedFiles":["/p/a","/srv/demo/b","c",7,""]}}"#,
+    )
+    .expect("an outcome");
+    let edits = Edit::all_of(&outcome, Some("/srv/demo"));
+    let told: Vec<_> = edits.iter().map(|edit| (edit.path(), edit.operation, &edit.diff)).collect();
+    assert_eq!(
+        told,
+        [
+            ("/p/a", None, &partial_diff("@@ -1 +1 @@\n-a\n+b\n")),
+            ("/srv/demo/b", None, &Diff::Unknown),
+            ("/srv/demo/c", None, &Diff::Unknown),
+        ]
+    );
 }

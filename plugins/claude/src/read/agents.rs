@@ -77,10 +77,10 @@ impl Reader<'_> {
         let reported = reported.and_then(|agent| self.agents.named(&agent, session.as_deref()));
         let mut returned = Returned::Now;
         for call in &calls {
-            let asked = self.calls.prompt_of(call);
+            let asked = self.desk.calls.prompt_of(call);
             let by_call = || self.agents.called(digest::of_text(call));
             let found = reported.or_else(by_call).or_else(|| self.agents.prompted(asked?));
-            self.calls.answer(call);
+            self.desk.calls.answer(call);
             let Some(agent) = found else { continue };
             if !self.is_readable(agent, sink)? {
                 continue;
@@ -158,7 +158,7 @@ impl Reader<'_> {
         let skip = SkipRecord::new(Disposition::Folded, "told as what the sub-agent said", place.origin);
         sink.skip(&place.link(skip))?;
         if let Some(call) = &call {
-            self.calls.claim(digest::of_text(call));
+            self.desk.calls.claim(digest::of_text(call));
         }
         let branch = branch.unwrap_or_else(|| scope.branch_within(agent, call.as_deref()));
         let mut within = Place::of(inner, || format!("{}/said", place.id), Some(branch), place.origin);
@@ -167,11 +167,11 @@ impl Reader<'_> {
         match kind {
             Kind::Assistant(message) => {
                 scope.threads.say(within.branch.as_ref(), message.id.filled().as_deref(), &within.id);
-                turns::assistant(inner, &message, &within, &mut self.calls, sink)
+                turns::assistant(inner, &message, &within, &mut self.desk, sink)
             }
             Kind::User(message) => {
                 let returned = self.before_results(inner, &message, &mut within, scope, sink)?;
-                turns::user(inner, &message, &within, returned, sink)
+                turns::user(inner, &message, &within, returned, &mut self.desk, sink)
             }
             _ => Ok(()),
         }
@@ -183,7 +183,7 @@ impl Reader<'_> {
             self.tell(launch.agent, Some(launch.result.call()), None, 0, sink)?;
             launch.result.tell(sink)?;
         }
-        if self.calls.were_made() {
+        if self.desk.calls.were_made() {
             self.agents.search_folder();
         }
         let mut agent = 0;
@@ -204,9 +204,9 @@ impl Reader<'_> {
     /// The call that started a sub-agent and has no answer; an orphan has none.
     fn caller(&mut self, agent: usize, sink: &mut Sink<'_>) -> Result<Option<Box<str>>, Stopped> {
         let file = self.agents.file(agent);
-        let by_sidecar = file.call.and_then(|call| self.calls.claim(call));
+        let by_sidecar = file.call.and_then(|call| self.desk.calls.claim(call));
         let call = match by_sidecar {
-            None => file.prompt().and_then(|prompt| self.calls.claim_by_prompt(prompt)),
+            None => file.prompt().and_then(|prompt| self.desk.calls.claim_by_prompt(prompt)),
             call => call,
         };
         if call.is_none() && !words::is_helper(&file.agent) {

@@ -7,6 +7,7 @@ use toolpath_plugin_api::{PluginError, Provider, ReadRequest, Sink, Summary};
 
 use crate::agents::Agents;
 use crate::read::Reader;
+use crate::spill::Spills;
 
 thread_local! {
     static LOG: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
@@ -19,7 +20,7 @@ struct FromMemory;
 impl Provider for FromMemory {
     fn read(&self, request: &ReadRequest<'_>, sink: &mut Sink<'_>) -> Result<Summary, PluginError> {
         let log = LOG.take();
-        Reader::new(request.name(), request.name(), Agents::unknown()).read(&*log, sink)
+        Reader::new(request.name(), request.name(), Agents::unknown(), Spills::default()).read(&*log, sink)
     }
 }
 

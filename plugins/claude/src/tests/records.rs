@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use super::folder::Folder;
 use super::recorder::read;
 use super::{check, check_as};
 use crate::as_it_is;
@@ -107,6 +108,56 @@ fn a_result_takes_its_writes_from_the_tools_report() {
         &log(false, r#",{"type":"tool_result","tool_use_id":"v"}"#),
         &["+ result t: ok", "+ result v: ", "folded id=u: tool result"],
     );
+}
+
+#[test]
+fn an_edit_that_a_human_changed_says_so_beside_its_result() {
+    let log = |modified: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"u","toolUseResult":{{"filePath":"/p/a","oldString":"x","newString":"y","originalFile":"x\n","userModified":{modified}}},"message":{{"content":[{{"type":"tool_result","tool_use_id":"t","content":"ok"}}]}}}}"#
+        )
+    };
+    let result = "+ result t write=/p/a by=t operation=update diff=--- a/p/a\n+++ b/p/a\n@@ -1 +1 @@\n-x\n+y\n: ok";
+    let folded = "folded id=u: tool result";
+    check(&log("false"), &[result, folded]);
+    let changed = r#"+ event edit-changed-by-user  after=u: {"path":"/p/a","tool_use_id":"t"}"#;
+    check(&log("true"), &[result, folded, changed]);
+}
+
+#[test]
+fn a_notebooks_write_is_known_by_the_call_where_the_result_reports_nothing() {
+    let log = |result: &str| {
+        format!(
+            r#"{{"type":"assistant","uuid":"a","message":{{"content":[{{"type":"tool_use","id":"t","name":"NotebookEdit","input":{{"notebook_path":"n.ipynb","new_source":"x"}}}}]}}}}
+{{"type":"user","uuid":"u","cwd":"/p","message":{{"content":[{{"type":"tool_result","tool_use_id":"t"{result}}}]}}}}"#
+        )
+    };
+    let call = r#"assistant a call=t:NotebookEdit:2:{"notebook_path":"n.ipynb","new_source":"x"} needs-result: "#;
+    let folded = "folded id=u: tool result";
+    check(&log(""), &[call, "+ result t write=/p/n.ipynb by=t operation=update: ", folded]);
+    check(&log(r#","is_error":true"#), &[call, "+ result t ERROR: ", folded]);
+}
+
+#[test]
+fn an_output_that_was_written_to_a_file_says_where_and_what() {
+    let folder = Folder::new();
+    let said = r"<persisted-output>\nOutput too large (9KB). Full output saved to: /old/s/tool-results/b1.txt\n\nPreview:\nab\n</persisted-output>";
+    let log = |report: &str, text: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"u"{report},"message":{{"content":[{{"type":"tool_result","tool_use_id":"t","content":"{text}"}}]}}}}"#
+        )
+    };
+    folder.write("s/tool-results/b1.txt", "hello");
+    let report = r#","toolUseResult":{"stdout":"ab","persistedOutputPath":"/old/s/tool-results/b1.txt"}"#;
+    for log in [log(report, "ab"), log("", said), log(report, said)] {
+        folder.write("s.jsonl", log);
+        assert_eq!(
+            folder.records("s.jsonl")[2],
+            r#"+ event spilled-output  after=u: {"bytes":5,"path":"/old/s/tool-results/b1.txt","sha256":"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824","tool_use_id":"t"}"#
+        );
+    }
+    folder.write("s.jsonl", log("", "Full output saved to: /old/s/tool-results/b1.txt"));
+    assert_eq!(folder.records("s.jsonl").len(), 2);
 }
 
 #[test]
