@@ -151,7 +151,6 @@ shape! {
 
 /// What a record is.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::large_enum_variant, reason = "most records are items or events, and a box for each would cost more")]
 pub(crate) enum Kind<'a> {
     Meta(Meta<'a>),
     Context(Context<'a>),

@@ -246,7 +246,7 @@ fn beside(name: &str, json: &str, row: &Row, line: &Line, sink: &mut Sink<'_>) -
 
 fn from_hex(digits: &[u8]) -> Option<Vec<u8>> {
     let digit = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return None;
     }
     digits.chunks_exact(2).map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect()

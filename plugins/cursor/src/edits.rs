@@ -226,7 +226,7 @@ mod tests {
             "search_replace",
             r#"{"target_file":"f"}"#,
             r#"{"diff":{"chunks":[{"diffString":" k\n-x\n+y","oldStart":4,"newStart":4},{"diffString":"?"},7]}}"#,
-            &[partial.clone()],
+            std::slice::from_ref(&partial),
         );
         check("StrReplace", r#"{"path":"f","old_string":"k\nx\n","new_string":"k\ny\n"}"#, "null", &[partial]);
     }

@@ -154,7 +154,7 @@ impl Notice {
 
 fn is_filled(json: &str) -> bool {
     match json.as_bytes() {
-        [b'{', rest @ ..] => rest.iter().any(|byte| *byte == b'"'),
+        [b'{', rest @ ..] => rest.contains(&b'"'),
         [b'"', ..] => json.len() > 2,
         _ => false,
     }
