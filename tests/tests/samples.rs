@@ -178,3 +178,36 @@ fn harness_turns_of_sample_sessions_are_where_the_index_says() {
     }
     assert!(checked > 20, "{checked} sessions were checked");
 }
+
+#[test]
+fn every_sample_session_of_every_provider_is_valid_closes_its_balance_and_is_recognised() {
+    let kinds = [
+        ("claude", "jsonl"),
+        ("codex", "jsonl"),
+        ("copilot", "jsonl"),
+        ("cursor", "jsonl"),
+        ("cursor", "db"),
+        ("gemini", "json"),
+        ("gemini", "jsonl"),
+        ("pi", "jsonl"),
+    ];
+    let scratch = Scratch::new();
+    let run = |words: &[&str], file: &Path| {
+        let words = words.iter().copied().chain(["--plugins", "plugins"]).map(AsRef::as_ref);
+        scratch.host(words.chain([file.as_os_str()]))
+    };
+    for (provider, ending) in kinds {
+        for file in sample_sessions(provider, ending) {
+            let derived = run(&["derive", "--provider", provider], &file);
+            assert_valid(&derived.document());
+            let recognised = run(&["derive", "--provider", "auto"], &file);
+            assert_eq!(recognised.succeeds(), derived.stdout(), "{}", file.display());
+            let audit: Value =
+                serde_json::from_str(&run(&["audit", "--json", "--provider", provider], &file).succeeds())
+                    .unwrap_or_else(|err| panic!("no JSON ({err}): {}", file.display()));
+            let count = |key: &str| audit["records"][key].as_u64().expect("a count");
+            let sum: u64 = ["turns", "folded", "events", "duplicates", "unreadable"].iter().map(|key| count(key)).sum();
+            assert_eq!(count("read"), sum, "{}", file.display());
+        }
+    }
+}

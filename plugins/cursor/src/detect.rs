@@ -26,7 +26,13 @@ pub(crate) fn detect(path: &Path, head: &[u8]) -> u8 {
             return SURE;
         }
         let is_chat = has("CREATE TABLE blobs") && has("CREATE TABLE meta");
-        return if is_chat && path.file_name().is_some_and(|name| name == "store.db") { LIKELY } else { 0 };
+        let is_named = path.file_name().is_some_and(|name| name == "store.db");
+        return match (is_chat, is_named) {
+            (true, true) => LIKELY,
+            // Two tables of common names are less than that.
+            (true, false) => LIKELY / 2,
+            (false, _) => 0,
+        };
     }
     if text::is_one(head) {
         return if is_in("agent-transcripts") { SURE } else { LIKELY / 2 };
@@ -71,7 +77,7 @@ mod tests {
         check("/c/copy.db", &format!("{DATABASE}CREATE TABLE cursorDiskKV (key TEXT)"), SURE);
         check("/Code/state.vscdb", &format!("{DATABASE}CREATE TABLE ItemTable (key TEXT)"), 0);
         check("/c/store.db", &format!("{DATABASE}CREATE TABLE blobs (..)CREATE TABLE meta (..)"), LIKELY);
-        check("/c/other.db", &format!("{DATABASE}CREATE TABLE blobs (..)CREATE TABLE meta (..)"), 0);
+        check("/c/other.db", &format!("{DATABASE}CREATE TABLE blobs (..)CREATE TABLE meta (..)"), LIKELY / 2);
         check("/d/opencode.db", &format!("{DATABASE}CREATE TABLE session (..)"), 0);
     }
 
