@@ -146,3 +146,18 @@ fn each_fixture_cut_after_any_line_is_told_or_refused() {
     }
     assert!(sessions >= 6, "the fixtures are gone");
 }
+
+#[test]
+fn each_fixture_with_a_byte_changed_is_told_or_refused() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/sessions/gemini");
+    for case in std::fs::read_dir(folder).expect("the fixtures") {
+        for name in ["session.jsonl", "session.json"] {
+            let Ok(text) = std::fs::read(case.as_ref().expect("a case").path().join(name)) else { continue };
+            for at in (0..text.len()).step_by(17) {
+                let mut broken = text.clone();
+                broken[at] = *b"\"{]\xff\n:,\\0".get(at % 9).expect("a byte");
+                assert!(!told(name, broken).is_empty());
+            }
+        }
+    }
+}
