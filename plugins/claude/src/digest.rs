@@ -11,13 +11,19 @@ pub(crate) fn of_text(text: &str) -> u128 {
 
 /// Digest of several texts; where one ends and the next begins counts.
 pub(crate) fn of(texts: &[&str]) -> u128 {
-    // `DefaultHasher::new` has fixed keys; two of them that begin differently give 128 bits.
-    let half = |seed: u8| {
-        let mut hasher = DefaultHasher::new();
-        (seed, texts).hash(&mut hasher);
-        hasher.finish()
-    };
-    u128::from(half(0)) << 64 | u128::from(half(1))
+    u128::from(half(0, texts)) << 64 | u128::from(half(1, texts))
+}
+
+/// Digest of several texts that are compared only with few others, or beside a digest of their own.
+pub(crate) fn short(texts: &[&str]) -> u64 {
+    half(0, texts)
+}
+
+/// `DefaultHasher::new` has fixed keys; two of them that begin differently give 128 bits.
+fn half(seed: u8, texts: &[&str]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (seed, texts).hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ const KNOWN: &[&str] = &[
     "atis-latch",
     "attachment",
     "bridge-session",
+    "compact_boundary",
     "content-replacement",
     "continued-in",
     "cost-state",
@@ -44,19 +45,22 @@ const KNOWN: &[&str] = &[
 ];
 /// How many kinds are told apart; a log of more is none.
 const MOST: usize = 100;
+/// Characters of a name that are remembered and told.
+const LONGEST: usize = 60;
 
 /// The kinds that are not known, each with the version that wrote it, and how many records there are of it.
 #[derive(Debug, Default)]
 pub(crate) struct Novel(BTreeMap<(String, String), (u64, Origin)>);
 
 impl Novel {
-    /// Takes note of a record.
-    pub(crate) fn see(&mut self, record: &Record<'_>, origin: Origin) {
+    /// Takes note of a record, in a log of which that version wrote last.
+    pub(crate) fn see(&mut self, record: &Record<'_>, version: Option<&str>, origin: Origin) {
         let kind = record.kind.text().unwrap_or_default();
         if KNOWN.contains(&&*kind) {
             return;
         }
-        let key = (kind.into_owned(), record.version.text().unwrap_or_default().into_owned());
+        let own = record.version.filled();
+        let key = (short(&kind), short(own.as_deref().or(version).unwrap_or_default()));
         if self.0.len() < MOST || self.0.contains_key(&key) {
             self.0.entry(key).or_insert((0, origin)).0 += 1;
         }
@@ -76,5 +80,26 @@ impl Novel {
             sink.diagnostic(Severity::Info, "unknown-record-type", &message, *origin)?;
         }
         Ok(())
+    }
+}
+
+fn short(name: &str) -> String {
+    name.chars().take(LONGEST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_has_a_limit_and_the_log_lends_its_version() {
+        let mut novel = Novel::default();
+        for nth in 0..1000 {
+            let json = format!(r#"{{"type":"{nth}{}"}}"#, "x".repeat(10_000));
+            let record: Record<'_> = serde_json::from_str(&json).expect("a record");
+            novel.see(&record, Some("3.0.0"), Origin::default());
+        }
+        assert_eq!(novel.0.len(), MOST);
+        assert!(novel.0.keys().all(|(kind, version)| kind.len() == LONGEST && version == "3.0.0"));
     }
 }

@@ -213,7 +213,7 @@ impl<'i> Reader<'i> {
             Kind::AgentProgress(said) => self.agent_progress(record, &said, json, &mut place, scope, sink),
             Kind::Other => {
                 scope.learn(record);
-                self.novel.see(record, origin);
+                self.novel.see(record, self.facts.version(), origin);
                 if scope.is_session() && record.kind.text().as_deref() == Some("queue-operation") {
                     self.queue.learn(record, &place, self.facts.version());
                 }

@@ -98,6 +98,11 @@ pub(crate) fn calls_of<'a>(content: Field<'a>, record: &Record<'a>) -> Vec<Cow<'
     blocks.filter(is_result).filter_map(|block| call_of(&block, record)).collect()
 }
 
+/// Whether a report has a key that tells of sub-agents, at whatever depth.
+pub(crate) fn may_tell_of_agents(json: &str) -> bool {
+    ["\"agentId\"", "\"resumedAgentId\"", "\"task_id\"", "\"agents\""].iter().any(|key| json.contains(key))
+}
+
 /// The sub-agent that a report tells of.
 pub(crate) fn agent_of<'a>(report: &AgentReport<'a>) -> Option<Cow<'a, str>> {
     report.resumed.filled().or_else(|| report.agent_id.filled())

@@ -43,7 +43,7 @@ impl Seen {
         let (kind, id) = (record.kind.text().unwrap_or_default(), message.id.filled().unwrap_or_default());
         // A line that tells more of its usage is no replay.
         let parts = [message.content, message.usage, message.stop_reason].map(|field| field.json().unwrap_or_default());
-        let said = digest::of(&[&kind, &id, parts[0], parts[1], parts[2]]) as u64;
+        let said = digest::short(&[&kind, &id, parts[0], parts[1], parts[2]]);
         match self.records.entry(digest::of_text(&uuid)) {
             Entry::Occupied(first) => return (*first.get() == said).then_some(Repeats::Itself),
             Entry::Vacant(new) => new.insert(said),
@@ -51,7 +51,7 @@ impl Seen {
         let time = record.timestamp.filled();
         if let (false, "assistant", Some(time)) = (id.is_empty(), &*kind, time) {
             // The time keeps apart what gateways give the same id.
-            let line = digest::of(&[&time, &said.to_string()]) as u64;
+            let line = digest::short(&[&time, &said.to_string()]);
             return (!self.lines.insert(line)).then_some(Repeats::Another(None));
         }
         None

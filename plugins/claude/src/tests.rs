@@ -4,6 +4,7 @@ pub(crate) mod folder;
 
 mod agents;
 mod credit;
+mod damage;
 mod queue;
 mod recorder;
 mod records;

@@ -116,6 +116,9 @@ pub(crate) fn queued(
 
 /// A prompt's content without the blocks that the harness put beside what was typed.
 fn typed<'a>(field: Field<'a>, content: Content<'a>, place: &Place<'_>) -> Content<'a> {
+    if content.text.is_empty() || !field.json().is_some_and(|json| json.starts_with('[')) {
+        return content;
+    }
     let is_harness = |text: &str| words::of_text(text).is_some();
     let without = Content::without(field, &place.id, is_harness);
     // A block that nothing was typed beside is shown as it is.
