@@ -4,8 +4,10 @@
 
 pub mod category;
 pub mod diff;
+pub mod edits;
 pub mod json;
 pub mod lines;
+pub mod path;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 pub mod testing;

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use toolpath_plugin_api::MutationRecord;
 use toolpath_plugin_api::kit::diff::unified;
+use toolpath_plugin_api::kit::path::absolute;
 
 use crate::edits::hunks::LogHunk;
 use crate::shape::{ByCommand, Field, Outcome, Step};
@@ -212,23 +213,6 @@ fn replaced(text: &str, old: &str, new: &str, all: bool) -> Option<String> {
     let count = text.matches(old).count();
     let length = text.len().checked_add(count.checked_mul(new.len())?)?;
     (count > 0 && length <= LONGEST.max(text.len())).then(|| text.replace(old, new))
-}
-
-fn absolute(path: &str, cwd: Option<&str>) -> String {
-    match cwd {
-        Some(cwd) if !is_absolute(path) && is_absolute(cwd) => {
-            format!("{}/{}", cwd.trim_end_matches('/'), path.strip_prefix("./").unwrap_or(path))
-        }
-        _ => path.to_owned(),
-    }
-}
-
-/// Whether a path of either kind of system is absolute, whichever this one is.
-fn is_absolute(path: &str) -> bool {
-    let bytes = path.as_bytes();
-    let drive =
-        bytes.len() > 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && matches!(bytes[2], b'\\' | b'/');
-    path.starts_with('/') || path.starts_with("\\\\") || drive
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod patch;
 
 use toolpath_plugin_api::MutationRecord;
 use toolpath_plugin_api::kit::diff::unified;
+use toolpath_plugin_api::kit::path;
 
 use crate::edits::detail::{Section, sections};
 use crate::edits::patch::{FilePatch, Kind, files};
@@ -120,21 +121,8 @@ fn partial(path: &str, old: &str, new: &str) -> Diff {
 }
 
 fn absolute(path: &str, working_dir: Option<&str>) -> String {
-    match working_dir {
-        // A home folder's place is not in the log.
-        Some(dir) if !is_absolute(path) && !path.starts_with('~') && is_absolute(dir) => {
-            format!("{}/{}", dir.trim_end_matches('/'), path.strip_prefix("./").unwrap_or(path))
-        }
-        _ => path.to_owned(),
-    }
-}
-
-/// Whether a path of either kind of system is absolute, whichever this one is.
-fn is_absolute(path: &str) -> bool {
-    let bytes = path.as_bytes();
-    let drive =
-        bytes.len() > 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && matches!(bytes[2], b'\\' | b'/');
-    path.starts_with('/') || path.starts_with("\\\\") || drive
+    // A home folder's place is not in the log.
+    path::absolute(path, working_dir.filter(|_| !path.starts_with('~')))
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 //! Of the evidence the best is taken: the file before and after, which the editor keeps by their hashes; the chunks of a
 //! diff; what was replaced by what; the path alone.
 
-mod envelope;
-
+use toolpath_plugin_api::Category;
 use toolpath_plugin_api::kit::diff::unified;
-use toolpath_plugin_api::{Category, MutationRecord};
+use toolpath_plugin_api::kit::edits::{Diff, Edit, envelope, placed};
+use toolpath_plugin_api::kit::path::absolute;
 
 use crate::field::Field;
 use crate::shape::{Args, Chunk, Edited};
@@ -14,48 +14,6 @@ use crate::tools;
 
 /// The key of a text ends with its SHA-256; this is that of no text, which stands for a file that was not there.
 const OF_NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-
-/// One write to one file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Edit {
-    path: String,
-    operation: &'static str,
-    to: Option<String>,
-    after: Option<String>,
-    diff: Diff,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Diff {
-    /// Its line numbers are the file's.
-    Placed(String),
-    /// Its place in the file is not known.
-    Partial(String),
-    /// The record does not tell, or nothing changed.
-    Unknown,
-}
-
-impl Edit {
-    fn new(path: String, operation: &'static str, diff: Diff) -> Self {
-        Self { path, operation, to: None, after: None, diff }
-    }
-
-    /// As it is told, for the call `call`.
-    pub(crate) fn record<'e>(&'e self, call: &'e str) -> MutationRecord<'e> {
-        let mut record = MutationRecord::new(&self.path).tool_id(call).operation(self.operation);
-        if let Some(to) = &self.to {
-            record = record.rename_to(to);
-        }
-        if let Some(after) = &self.after {
-            record = record.states(None, Some(after));
-        }
-        match &self.diff {
-            Diff::Placed(diff) => record.diff(diff),
-            Diff::Partial(diff) => record.partial_diff(diff),
-            Diff::Unknown => record,
-        }
-    }
-}
 
 /// The writes of a call of the tool `tool`, of which each of `args` tells some arguments; `text_of` finds the text that a
 /// key stands for.
@@ -146,27 +104,6 @@ fn chunks(path: &str, edited: &Edited<'_>) -> Vec<Edit> {
         (old != new).then(|| Edit::new(path.to_owned(), "update", Diff::Partial(unified(path, &old, &new))))
     });
     chunks.collect()
-}
-
-fn placed(path: &str, before: &str, after: &str) -> Diff {
-    if before == after { Diff::Unknown } else { Diff::Placed(unified(path, before, after)) }
-}
-
-fn absolute(path: &str, cwd: Option<&str>) -> String {
-    match cwd {
-        Some(cwd) if !is_absolute(path) && is_absolute(cwd) => {
-            format!("{}/{}", cwd.trim_end_matches('/'), path.strip_prefix("./").unwrap_or(path))
-        }
-        _ => path.to_owned(),
-    }
-}
-
-/// Whether a path of either kind of system is absolute, whichever this one is.
-fn is_absolute(path: &str) -> bool {
-    let bytes = path.as_bytes();
-    let drive =
-        bytes.len() > 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && matches!(bytes[2], b'\\' | b'/');
-    path.starts_with('/') || path.starts_with("\\\\") || drive
 }
 
 #[cfg(test)]

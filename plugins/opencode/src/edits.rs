@@ -4,59 +4,17 @@
 //! replaced by what. Diffs that opencode shows lose the indentation that all their lines share, so one is believed only
 //! where the texts of the call prove that it lost none.
 
-pub(crate) mod envelope;
 mod unified;
 
 use std::borrow::Cow;
 
-use toolpath_plugin_api::MutationRecord;
 use toolpath_plugin_api::kit::diff;
+use toolpath_plugin_api::kit::edits::{Diff, Edit, envelope, placed};
+use toolpath_plugin_api::kit::path::absolute;
 
 use crate::edits::unified::Section;
 use crate::field::Field;
 use crate::shape::{FileDiff, Input, Metadata};
-
-/// One write to one file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Edit {
-    path: String,
-    operation: &'static str,
-    to: Option<String>,
-    after: Option<String>,
-    diff: Diff,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Diff {
-    /// Its line numbers are the file's.
-    Placed(String),
-    /// Its place in the file is not known.
-    Partial(String),
-    /// The record does not tell, or nothing changed.
-    Unknown,
-}
-
-impl Edit {
-    fn new(path: String, operation: &'static str, diff: Diff) -> Self {
-        Self { path, operation, to: None, after: None, diff }
-    }
-
-    /// As it is told, for the call `call`.
-    pub(crate) fn record<'e>(&'e self, call: &'e str) -> MutationRecord<'e> {
-        let mut record = MutationRecord::new(&self.path).tool_id(call).operation(self.operation);
-        if let Some(to) = &self.to {
-            record = record.rename_to(to);
-        }
-        if let Some(after) = &self.after {
-            record = record.states(None, Some(after));
-        }
-        match &self.diff {
-            Diff::Placed(diff) => record.diff(diff),
-            Diff::Partial(diff) => record.partial_diff(diff),
-            Diff::Unknown => record,
-        }
-    }
-}
 
 /// The writes of a successful call of the tool `tool`, which worked in `cwd`.
 pub(crate) fn of(tool: &str, input: Field<'_>, metadata: Field<'_>, cwd: Option<&str>) -> Vec<Edit> {
@@ -159,10 +117,6 @@ fn to(file: &FileDiff<'_>, cwd: Option<&str>) -> Option<String> {
     file.to.filled().map(|to| absolute(&to, cwd))
 }
 
-fn placed(path: &str, before: &str, after: &str) -> Diff {
-    if before == after { Diff::Unknown } else { Diff::Placed(diff::unified(path, before, after)) }
-}
-
 /// The diff that `shown` tells, when one of the texts of the call stands in it with all its indentation.
 fn believed(path: &str, shown: &str, old: Option<&str>, new: Option<&str>) -> Option<String> {
     let sections = unified::sections(shown);
@@ -172,23 +126,6 @@ fn believed(path: &str, shown: &str, old: Option<&str>, new: Option<&str>) -> Op
     let stands =
         |text: Option<&str>, sign: char| text.is_some_and(|text| proves(text) && section.side(sign).contains(text));
     if stands(old, '-') || stands(new, '+') { section.diff(path) } else { None }
-}
-
-pub(crate) fn absolute(path: &str, cwd: Option<&str>) -> String {
-    match cwd {
-        Some(cwd) if !is_absolute(path) && is_absolute(cwd) => {
-            format!("{}/{}", cwd.trim_end_matches('/'), path.strip_prefix("./").unwrap_or(path))
-        }
-        _ => path.to_owned(),
-    }
-}
-
-/// Whether a path of either kind of system is absolute, whichever this one is.
-fn is_absolute(path: &str) -> bool {
-    let bytes = path.as_bytes();
-    let drive =
-        bytes.len() > 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && matches!(bytes[2], b'\\' | b'/');
-    path.starts_with('/') || path.starts_with("\\\\") || drive
 }
 
 #[cfg(test)]

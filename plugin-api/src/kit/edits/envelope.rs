@@ -1,8 +1,8 @@
 //! The patches that models write (`*** Begin Patch`): what is replaced by what, without line numbers.
 
-use toolpath_plugin_api::kit::diff::unified;
-
-use crate::edits::{Diff, Edit, absolute, placed};
+use crate::kit::diff::unified;
+use crate::kit::edits::{Diff, Edit, placed};
+use crate::kit::path::absolute;
 
 const ADD: &str = "*** Add File: ";
 const DELETE: &str = "*** Delete File: ";
@@ -11,7 +11,7 @@ const MOVE: &str = "*** Move to: ";
 const HEADERS: [&str; 5] = [ADD, DELETE, UPDATE, MOVE, "*** End Patch"];
 
 /// The writes that the patch `text` asks for; a file with several places to change has one for each.
-pub(crate) fn edits(text: &str, cwd: Option<&str>) -> Vec<Edit> {
+pub fn edits(text: &str, cwd: Option<&str>) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
