@@ -10,12 +10,11 @@ use crate::cli::Audit;
 use crate::derive::{Tally, Tokens};
 use crate::error::Error;
 use crate::intake::{Balance, HarnessTurn};
-use crate::inventory::{aligned, print};
-use crate::listing::shortened;
 use crate::progress::Progress;
 use crate::report::{Report, one_line, place};
 use crate::select::select;
 use crate::set::{Known, know_all};
+use crate::show::{aligned, print, shortened};
 
 /// Audits the sessions.
 pub fn run(args: &Audit) -> Result<(), Error> {

@@ -1,11 +1,9 @@
 //! The `plugins` command: which plugins there are, where they are looked for, and what is wrong. None of them is run.
 
-use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use tabwriter::TabWriter;
 
 use crate::cli::{PluginPlaces, PluginsCommand};
 use crate::error::Error;
@@ -14,6 +12,7 @@ use crate::plugin::locate::{Places, Surroundings, not_found};
 use crate::plugin::survey::{Absent, Candidate, Place, State, Survey};
 use crate::plugin::trust::{Trust, sha256};
 use crate::report::one_line;
+use crate::show::{aligned, print};
 use crate::worker::Isolation;
 
 /// Runs the command, and writes what it shows to standard output.
@@ -42,26 +41,8 @@ pub fn run(command: Option<PluginsCommand>, json: bool, plugins: PluginPlaces) -
     }
 }
 
-/// Writes a result to standard output.
-pub fn print(text: &str) -> Result<(), Error> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => Ok(()),
-        Err(err) if err.kind() == io::ErrorKind::BrokenPipe => Err(Error::ClosedPipe),
-        Err(source) => Err(Error::Output { target: "standard output".to_owned(), source }),
-    }
-}
-
 fn as_json(value: &impl Serialize) -> String {
     format!("{:#}\n", json!(value))
-}
-
-/// Lines of cells, which a tab separates, with the cells of a column below each other.
-pub fn aligned(lines: &str) -> String {
-    let mut writer = TabWriter::new(Vec::new()).padding(2);
-    let written = writer.write_all(lines.as_bytes()).and_then(|()| writer.flush());
-    let aligned = written.ok().and_then(|()| String::from_utf8(writer.into_inner().ok()?).ok());
-    aligned.unwrap_or_else(|| lines.to_owned())
 }
 
 /// A plugin in a list.

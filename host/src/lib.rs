@@ -11,7 +11,7 @@
 //!
 //! A [`reader`] lets a plugin run in a [`worker`], which tells its host what it reads in [`frame`]s. [`extract`] reads a document back, [`validate`] checks one. [`run`] ties
 //! them together for [`cli`]; [`inventory`] shows which plugins there are, [`audit`] who did how much; a [`set`] is several
-//! sessions, with a bar of their [`progress`]; [`report`] and [`error`] are what the user is told. Of the providers
+//! sessions, with a bar of their [`progress`]; [`report`], [`show`] and [`error`] are what the user is told. Of the providers
 //! themselves nothing here knows anything: what is specific to one is told by its plugin.
 
 pub mod audit;
@@ -36,6 +36,7 @@ pub mod roots;
 pub mod run;
 pub mod select;
 pub mod set;
+pub mod show;
 pub mod source;
 pub mod spool;
 pub mod step;

@@ -10,13 +10,13 @@ use toolpath_plugin_api::path_from;
 use crate::cli::Sessions;
 use crate::error::Error;
 use crate::intake::{Ended, Flow};
-use crate::inventory::{aligned, print};
 use crate::plugin::feed::Listing;
 use crate::reader::Reader;
 use crate::record::{Diagnostic, Listed};
 use crate::report::one_line;
 use crate::roots;
 use crate::select::readers;
+use crate::show::{aligned, print, shortened};
 
 /// A session that a plugin listed.
 #[derive(Clone, Debug)]
@@ -212,16 +212,6 @@ fn table(found: &[Found], readers: &[Reader]) -> String {
         lines.push('\n');
     }
     aligned(&lines)
-}
-
-/// A text of at most that many characters.
-pub fn shortened(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let mut short: String = text.chars().take(most - 1).collect();
-    short.push('…');
-    short
 }
 
 /// A size for people: in powers of 1,000.

@@ -105,11 +105,6 @@ impl Report {
         told
     }
 
-    /// Writes everything to `out`, and forgets it.
-    pub fn write(&mut self, out: &mut impl Write) -> io::Result<()> {
-        Self::write_all(&self.take(), out)
-    }
-
     /// Writes sentences that were taken.
     pub fn write_all(told: &[Told], out: &mut impl Write) -> io::Result<()> {
         told.iter().try_for_each(|told| writeln!(out, "{}", told.sentence()))
@@ -143,7 +138,7 @@ mod tests {
             report.add(Diagnostic { severity: Severity::Info, code: "odd-line".to_owned(), message, origin });
         }
         let mut told = Vec::new();
-        report.write(&mut told).expect("writing to memory");
+        Report::write_all(&report.take(), &mut told).expect("writing to memory");
         let told = String::from_utf8(told).expect("text");
         let lines: Vec<&str> = told.lines().collect();
         assert_eq!(lines.len(), 101);

@@ -16,7 +16,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::report::{Report, Told, one_line};
 use crate::select::{Selected, select};
-use crate::set::{Known, counted_elsewhere, know, side_by_side};
+use crate::set::{Known, counted_elsewhere, first_pass, side_by_side};
 use crate::stream::Stream;
 use crate::{inventory, listing, validate, view};
 
@@ -75,12 +75,7 @@ fn derive_set(args: &Derive, selected: Vec<Result<Selected, Error>>, folder: &Pa
             .map_err(|source| Error::Output { target: format!("the folder `{}`", folder.display()), source })?;
     }
     let progress = Progress::new(2 * selected.len());
-    let is_set = selected.len() > 1;
-    let known = side_by_side(&selected, |_, selected| {
-        let known = know(selected, if is_set { Set::Noted } else { Set::Alone });
-        progress.step();
-        known
-    });
+    let known = first_pass(&selected, &progress);
     let elsewhere = counted_elsewhere(&known);
     let names = names(args.format, &selected, &known);
     let results = side_by_side(&selected, |index, selected| {

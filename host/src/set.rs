@@ -39,7 +39,7 @@ pub struct Known {
 }
 
 /// Reads a session for its sums alone.
-pub fn know(selected: &Selected, set: Set) -> Result<Known, Error> {
+fn know(selected: &Selected, set: Set) -> Result<Known, Error> {
     let (reader, source) = (&selected.reader, &selected.source);
     let mut report = Report::new(&source.name, false);
     let detail = Detail { thinking: false, tools: false };
@@ -63,20 +63,22 @@ pub fn know(selected: &Selected, set: Set) -> Result<Known, Error> {
     })
 }
 
-/// Reads the sessions for their sums, as a set: what an earlier session counts, a later one does not.
-pub fn know_all(selected: &[Result<Selected, Error>], progress: &Progress) -> Vec<Option<Result<Known, Error>>> {
-    let is_set = selected.iter().flatten().count() > 1;
-    let set = || if is_set { Set::Noted } else { Set::Alone };
-    let mut known = side_by_side(selected, |_, selected| {
-        let known = know(selected, set());
+/// Reads each session once for its sums. Of several, what each counts is noted.
+pub fn first_pass(selected: &[Result<Selected, Error>], progress: &Progress) -> Vec<Option<Result<Known, Error>>> {
+    let is_set = selected.len() > 1;
+    side_by_side(selected, |_, selected| {
+        let known = know(selected, if is_set { Set::Noted } else { Set::Alone });
         progress.step();
         known
-    });
-    if is_set {
-        for (index, elsewhere) in counted_elsewhere(&known).into_iter().enumerate() {
-            if let (Some(elsewhere), Ok(selected)) = (elsewhere, &selected[index]) {
-                known[index] = Some(know(selected, Set::Without(elsewhere)));
-            }
+    })
+}
+
+/// Reads the sessions for their sums, as a set: what an earlier session counts, a later one does not.
+pub fn know_all(selected: &[Result<Selected, Error>], progress: &Progress) -> Vec<Option<Result<Known, Error>>> {
+    let mut known = first_pass(selected, progress);
+    for (index, elsewhere) in counted_elsewhere(&known).into_iter().enumerate() {
+        if let (Some(elsewhere), Ok(selected)) = (elsewhere, &selected[index]) {
+            known[index] = Some(know(selected, Set::Without(elsewhere)));
         }
     }
     known
