@@ -5,6 +5,7 @@
 pub mod category;
 pub mod diff;
 pub mod edits;
+pub mod field;
 pub mod json;
 pub mod lines;
 pub mod path;

@@ -9,9 +9,10 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as STANDARD;
 use sha2::{Digest, Sha256};
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::RawValue;
 
-use crate::shape::{Block, Field, Media};
+use crate::shape::{Block, Media};
 
 /// Digits of a digest that a placeholder shows.
 const DIGITS: usize = 16;

@@ -10,10 +10,11 @@ use std::borrow::Cow;
 
 use toolpath_plugin_api::MutationRecord;
 use toolpath_plugin_api::kit::diff::unified;
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::path::absolute;
 
 use crate::edits::hunks::LogHunk;
-use crate::shape::{ByCommand, Field, Outcome, Step};
+use crate::shape::{ByCommand, Outcome, Step};
 
 /// A file whose text would grow beyond this when a replacement is made throughout is not put together.
 const LONGEST: usize = 64 * 1024 * 1024;

@@ -6,9 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::RawValue;
-
-use crate::shape::Field;
 
 /// Kinds of records without a place in the conversation, each with a field that it holds.
 const APART: &[(&str, &str)] = &[

@@ -6,11 +6,12 @@
 
 use std::collections::VecDeque;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::{Origin, Role, Sink, Stopped, TurnRecord};
 
 use crate::content::Content;
 use crate::place::Place;
-use crate::shape::{Field, Record};
+use crate::shape::Record;
 use crate::words;
 
 /// Bytes of prompts that are remembered; what is beyond is told as the queue's records only.

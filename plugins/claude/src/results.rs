@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::{RawValue, quoted};
 use toolpath_plugin_api::{DelegationRecord, Origin, Sink, Stopped, ToolResultRecord};
 
@@ -11,7 +12,7 @@ use crate::content::answer;
 use crate::edits::Edit;
 use crate::events;
 use crate::place::Place;
-use crate::shape::{AgentReport, Block, Field, Outcome, Record, TaskReport};
+use crate::shape::{AgentReport, Block, Outcome, Record, TaskReport};
 use crate::spill::{self, Spills};
 
 /// Tells the results that a record holds as parts of it; hands out what has no place in a result.

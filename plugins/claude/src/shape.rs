@@ -4,107 +4,8 @@
 //! of an unexpected kind, or a number that no type holds, costs its field and never its record. Of a key that
 //! stands twice the last value counts, and `null` is absent.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
-use toolpath_plugin_api::kit::json::{Count, RawValue, Text};
-
-/// One value of the log, not looked at yet; absent when it was missing or `null`.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Field<'a>(pub(crate) Option<&'a RawValue>);
-
-impl<'a> Field<'a> {
-    /// A value that stands alone.
-    pub(crate) fn of(raw: &'a RawValue) -> Self {
-        Self(Some(raw))
-    }
-
-    /// The JSON text.
-    pub(crate) fn json(self) -> Option<&'a str> {
-        self.0.map(RawValue::get)
-    }
-
-    /// The text, when it is a string.
-    pub(crate) fn text(self) -> Option<Cow<'a, str>> {
-        let json = self.json().filter(|json| json.starts_with('"'))?;
-        serde_json::from_str::<Text<'a>>(json).ok()?.0
-    }
-
-    /// The text, when it is a string that is not empty.
-    pub(crate) fn filled(self) -> Option<Cow<'a, str>> {
-        self.text().filter(|text| !text.is_empty())
-    }
-
-    /// The text of an id: of a number as it is written; none is empty.
-    pub(crate) fn id(self) -> Option<Cow<'a, str>> {
-        let is_number = |json: &&str| json.starts_with(|c: char| c == '-' || c.is_ascii_digit());
-        self.filled().or_else(|| self.json().filter(is_number).map(Into::into))
-    }
-
-    /// Whether it is a literal `true`.
-    pub(crate) fn flag(self) -> bool {
-        self.json() == Some("true")
-    }
-
-    /// The count, when it is one.
-    pub(crate) fn count(self) -> Option<u64> {
-        serde_json::from_str::<Count>(self.json()?).ok()?.0
-    }
-
-    /// The elements, when it is a list.
-    pub(crate) fn list(self) -> Option<Vec<&'a RawValue>> {
-        let json = self.json().filter(|json| json.starts_with('['))?;
-        serde_json::from_str(json).ok()
-    }
-
-    /// The shape's fields, when it is an object.
-    pub(crate) fn object<T: Deserialize<'a>>(self) -> Option<T> {
-        let json = self.json().filter(|json| json.starts_with('{'))?;
-        serde_json::from_str(json).ok()
-    }
-}
-
-macro_rules! shape {
-    ($(#[$doc:meta])* $name:ident { $($field:ident: $($key:literal)|+,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default)]
-        pub(crate) struct $name<'a> {
-            $(pub(crate) $field: Field<'a>,)*
-        }
-
-        impl<'de: 'a, 'a> Deserialize<'de> for $name<'a> {
-            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                struct Keys;
-                impl<'de> Visitor<'de> for Keys {
-                    type Value = $name<'de>;
-
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str("an object")
-                    }
-
-                    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                        let mut shape = $name::default();
-                        while let Some(Text(key)) = map.next_key()? {
-                            match key.as_deref().unwrap_or_default() {
-                                $($($key)|+ => {
-                                    if let Some(value) = map.next_value()? {
-                                        shape.$field = Field(Some(value));
-                                    }
-                                })*
-                                _ => {
-                                    map.next_value::<IgnoredAny>()?;
-                                }
-                            }
-                        }
-                        Ok(shape)
-                    }
-                }
-                from.deserialize_map(Keys)
-            }
-        }
-    };
-}
+use toolpath_plugin_api::kit::field::Field;
+use toolpath_plugin_api::shape;
 
 shape! {
     /// What most records have, and what the kinds of records add that we look at.
@@ -345,6 +246,8 @@ impl<'a> Message<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use super::*;
 
     #[track_caller]

@@ -1,5 +1,6 @@
 //! Messages: what stands in the assistant's and in the user's position.
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::{Category, Disposition, Role, Sink, SkipRecord, Stopped, ToolUseRecord, TurnRecord};
 
 use crate::content::{Call, Content};
@@ -7,7 +8,7 @@ use crate::facts::branch_of;
 use crate::place::Place;
 use crate::read::Returned;
 use crate::results::{Beside, Desk};
-use crate::shape::{Attachment, Field, Message, Record};
+use crate::shape::{Attachment, Message, Record};
 use crate::signal::Signal;
 use crate::{events, results, signal, tools, usage, words};
 

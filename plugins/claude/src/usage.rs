@@ -4,8 +4,9 @@
 //! nothing needs taking apart. Web searches and the like are no tokens and are left out.
 
 use toolpath_plugin_api::UsageRecord;
+use toolpath_plugin_api::kit::field::Field;
 
-use crate::shape::{CacheWrites, Field, Usage};
+use crate::shape::{CacheWrites, Usage};
 
 /// The counts in `message.usage`; `None` when it names none.
 pub(crate) fn of(field: Field<'_>) -> Option<UsageRecord<'static>> {

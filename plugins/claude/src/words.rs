@@ -5,7 +5,9 @@
 
 use std::borrow::Cow;
 
-use crate::shape::{Attachment, Field, Record, Source};
+use toolpath_plugin_api::kit::field::Field;
+
+use crate::shape::{Attachment, Record, Source};
 use crate::signal::Signal;
 
 /// Elements that the harness wraps its own words in, and what a person did outside the conversation.

@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::Path;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::{RawValue, quoted};
 use toolpath_plugin_api::kit::sqlite::Database;
 use toolpath_plugin_api::{Origin, PluginError, Role, Sink, Summary, ToolResultRecord};
@@ -13,7 +14,6 @@ use toolpath_plugin_api::{Origin, PluginError, Role, Sink, Summary, ToolResultRe
 use crate::composer::read::tool_use;
 use crate::edits;
 use crate::facts::{Facts, moment_of};
-use crate::field::Field;
 use crate::row::{Line, Row};
 use crate::shape::{self, Chat, Piece};
 use crate::signal::Signal;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::sqlite::MAGIC;
 
-use crate::field::Field;
 use crate::shape::{Line, Piece};
 use crate::transcript::text;
 

@@ -6,9 +6,9 @@
 use toolpath_plugin_api::Category;
 use toolpath_plugin_api::kit::diff::unified;
 use toolpath_plugin_api::kit::edits::{Diff, Edit, envelope, placed};
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::path::absolute;
 
-use crate::field::Field;
 use crate::shape::{Args, Chunk, Edited};
 use crate::tools;
 

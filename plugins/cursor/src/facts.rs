@@ -1,9 +1,9 @@
 //! What is known of a session as a whole, and times as Cursor writes them.
 
 use toolpath_plugin_api::SessionRecord;
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::time::{Span, from_millis};
 
-use crate::field::Field;
 use crate::shape::Workspace;
 
 /// What is known so far.

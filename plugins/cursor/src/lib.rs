@@ -9,7 +9,6 @@ mod composer;
 mod detect;
 mod edits;
 mod facts;
-mod field;
 mod list;
 mod locate;
 mod row;

@@ -1,6 +1,6 @@
 //! The stores' own shapes: which keys are looked at, borrowed from the record.
 
-use crate::field::shape;
+use toolpath_plugin_api::shape;
 
 shape! {
     /// `composerData:<id>`, and a head in the index of all composers.

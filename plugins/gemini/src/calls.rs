@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::{Category, DelegationRecord, Origin, ToolResultRecord, ToolUseRecord, TurnRecord};
 
 use crate::content::{Answer, Content, answer};
 use crate::edits::Edit;
-use crate::shape::{Args, Display, Field, Record, ToolCall};
+use crate::shape::{Args, Display, Record, ToolCall};
 use crate::tools;
 
 /// One tool call.

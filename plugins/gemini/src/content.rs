@@ -5,9 +5,10 @@
 
 use std::borrow::Cow;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::RawValue;
 
-use crate::shape::{Field, Function, Media, Part, Response, Thought};
+use crate::shape::{Function, Media, Part, Response, Thought};
 
 /// The content of one message.
 #[derive(Debug, Default)]

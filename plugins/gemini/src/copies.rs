@@ -7,9 +7,11 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
 
+use toolpath_plugin_api::kit::field::Field;
+
 use crate::digest::{self, Id};
 use crate::lines::{End, Piece, Pieces, mend};
-use crate::shape::{Field, Record};
+use crate::shape::Record;
 use crate::source::{Layout, Source};
 use crate::turns::Message;
 

@@ -2,8 +2,9 @@
 
 use toolpath_plugin_api::MutationRecord;
 use toolpath_plugin_api::kit::diff::{Hunk, from_hunks, unified};
+use toolpath_plugin_api::kit::field::Field;
 
-use crate::shape::{Args, Display, Field};
+use crate::shape::{Args, Display};
 
 /// One write to one file.
 #[derive(Debug, PartialEq, Eq)]

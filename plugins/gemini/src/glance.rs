@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 use std::io;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::lines::Lines;
 use toolpath_plugin_api::kit::time::Span;
 
 use crate::digest::{self, Id};
 use crate::lines::{End, Piece, Pieces, mend, trim};
 use crate::scan::What;
-use crate::shape::{Field, Record};
+use crate::shape::Record;
 use crate::signal;
 use crate::source::{Layout, Source};
 use crate::survey::is_field;

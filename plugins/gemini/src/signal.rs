@@ -3,8 +3,10 @@
 //! The format has no flag for it. What decides is a type of record that only the CLI writes, or one of its fixed
 //! texts as a whole in a message that names neither a model nor tokens, as none that a model wrote does.
 
+use toolpath_plugin_api::kit::field::Field;
+
 use crate::content::{Content, parts};
-use crate::shape::{Field, Function, Part, Record};
+use crate::shape::{Function, Part, Record};
 
 /// Why a turn is the harness's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,13 +6,14 @@
 use std::collections::HashMap;
 use std::io::{self, Read};
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::time::Span;
 use toolpath_plugin_api::{Origin, SessionRecord};
 
 use crate::digest::{self, Id};
 use crate::lines::{End, Piece, Pieces, mend, trim};
 use crate::scan::What;
-use crate::shape::{Field, Record};
+use crate::shape::Record;
 use crate::source::{Layout, Source};
 
 /// The last version of a message.

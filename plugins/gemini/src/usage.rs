@@ -4,8 +4,9 @@
 //! `output`, and what tools put into the prompt is no part of `input`; both are added, and named.
 
 use toolpath_plugin_api::UsageRecord;
+use toolpath_plugin_api::kit::field::Field;
 
-use crate::shape::{Field, Tokens};
+use crate::shape::Tokens;
 
 /// The counts in `tokens`; `None` when it names none.
 pub(crate) fn of(field: Field<'_>) -> Option<UsageRecord<'static>> {

@@ -10,10 +10,10 @@ use std::borrow::Cow;
 
 use toolpath_plugin_api::kit::diff;
 use toolpath_plugin_api::kit::edits::{Diff, Edit, envelope, placed};
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::path::absolute;
 
 use crate::edits::unified::Section;
-use crate::field::Field;
 use crate::shape::{FileDiff, Input, Metadata};
 
 /// The writes of a successful call of the tool `tool`, which worked in `cwd`.

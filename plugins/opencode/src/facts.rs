@@ -1,9 +1,9 @@
 //! What the store says of the session as a whole.
 
 use toolpath_plugin_api::SessionRecord;
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::time::{Span, from_millis};
 
-use crate::field::Field;
 use crate::shape::{Session, Time};
 
 /// What is known so far.

@@ -8,7 +8,6 @@
 mod detect;
 mod edits;
 mod facts;
-mod field;
 mod list;
 mod locate;
 mod message;

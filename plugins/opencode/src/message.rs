@@ -2,13 +2,13 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::quoted;
 use toolpath_plugin_api::{
     Category, DelegationRecord, Origin, PluginError, Role, Sink, ToolResultRecord, ToolUseRecord,
 };
 
 use crate::facts::moment_of;
-use crate::field::Field;
 use crate::parts::{Call, Kind, Part, joined};
 use crate::read::{Line, Reader};
 use crate::shape::{Error, Input, Message, Metadata, Model, Paths, Time};

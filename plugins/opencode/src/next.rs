@@ -1,9 +1,9 @@
 //! Messages of the newest model (`session_message`): one row each, with a type beside its data and no parts.
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::{PluginError, Role, Sink, ToolResultRecord};
 
 use crate::facts::moment_of;
-use crate::field::Field;
 use crate::message::tool_use;
 use crate::parts::{Call, joined};
 use crate::read::{Line, Reader};

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::field::Field;
+use toolpath_plugin_api::kit::field::Field;
+
 use crate::shape::{self, State};
 use crate::store::Row;
 use crate::tools;

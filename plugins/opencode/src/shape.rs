@@ -1,6 +1,6 @@
 //! The stores' own shapes: which keys are looked at, borrowed from the record.
 
-use crate::field::shape;
+use toolpath_plugin_api::shape;
 
 shape! {
     /// A session: a row of the table, its columns as keys, or the file of the older store.

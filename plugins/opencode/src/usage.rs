@@ -5,8 +5,8 @@
 //! not. Our output always does, and the reasoning is told as a part of it.
 
 use toolpath_plugin_api::UsageRecord;
+use toolpath_plugin_api::kit::field::Field;
 
-use crate::field::Field;
 use crate::shape::{Cache, Tokens};
 
 /// Where the reasoning is counted when the total does not tell.

@@ -3,10 +3,11 @@
 //! The report shows some files' hunks and names all of them. Whether its lines are the files' own was not seen, so its
 //! diffs are not passed off as ones that apply.
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::path::absolute;
 
 use super::{Diff, Edit, hunks};
-use crate::shape::{ByCommand, ChangedFile, Field};
+use crate::shape::{ByCommand, ChangedFile};
 
 /// The writes in a report: those with hunks first, then those that are only named.
 pub(super) fn of(report: &ByCommand<'_>, cwd: Option<&str>) -> Vec<Edit> {

@@ -7,8 +7,9 @@
 use std::borrow::Cow;
 
 use toolpath_plugin_api::kit::diff::{Hunk, NO_NEWLINE, from_hunks, unified};
+use toolpath_plugin_api::kit::field::Field;
 
-use crate::shape::{Field, Patch};
+use crate::shape::Patch;
 
 /// A hunk as the log has it; its starts are counted as in a unified diff.
 pub(super) struct LogHunk<'a> {

@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::lines::Lines;
 use toolpath_plugin_api::{Disposition, Origin, SessionRecord, Severity, Sink, SkipRecord, Stopped};
 
@@ -17,7 +18,7 @@ use crate::branches::branch;
 use crate::content::Content;
 use crate::place::Place;
 use crate::results::{self, HeldResult};
-use crate::shape::{AgentReport, Field, Message, Record, Source};
+use crate::shape::{AgentReport, Message, Record, Source};
 use crate::{digest, events, notices, turns, words};
 
 /// Files of sub-agents that are told one within the other; those beyond are told at the end.

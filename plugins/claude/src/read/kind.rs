@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::shape::{Attachment, Field, Message, Progress, Record};
+use toolpath_plugin_api::kit::field::Field;
+
+use crate::shape::{Attachment, Message, Progress, Record};
 
 /// What becomes of a record.
 pub(super) enum Kind<'a> {

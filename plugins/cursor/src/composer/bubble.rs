@@ -5,10 +5,10 @@
 use std::borrow::Cow;
 
 use toolpath_plugin_api::UsageRecord;
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::{RawValue, quoted};
 
 use crate::facts::moment_of;
-use crate::field::Field;
 use crate::shape::{self, Details, Model, Timing, Tokens};
 use crate::tools;
 

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::{RawValue, quoted};
 use toolpath_plugin_api::{
     Category, DelegationRecord, Disposition, Origin, PluginError, Role, Severity, Sink, SkipRecord, Summary,
@@ -17,7 +18,6 @@ use toolpath_plugin_api::{
 use crate::composer::bubble::{Bubble, Speaker, Tool, model_of};
 use crate::composer::store::Composers;
 use crate::facts::{Facts, folder_of, moment_of, path_of};
-use crate::field::Field;
 use crate::row::{Line, Row};
 use crate::shape::{self, Args, Capability, Composer, Header};
 use crate::signal::{self, Shape, Signal};

@@ -6,11 +6,11 @@
 
 use std::cell::OnceCell;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::RawValue;
 use toolpath_plugin_api::kit::sqlite::{Database, Fault};
 use toolpath_plugin_api::{Origin, PluginError};
 
-use crate::field::Field;
 use crate::row::Row;
 use crate::shape::{Caller, Composer, Heads};
 

@@ -10,12 +10,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::{RawValue, quoted};
 use toolpath_plugin_api::kit::lines::Lines;
 use toolpath_plugin_api::{Category, Origin, PluginError, Role, Severity, Sink, Summary, ToolUseRecord};
 
 use crate::facts::Facts;
-use crate::field::Field;
 use crate::row::{Line, Row};
 use crate::shape::{self, Args, Piece};
 use crate::signal::Signal;

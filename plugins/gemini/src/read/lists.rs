@@ -1,12 +1,13 @@
 //! Rewinds, and lists of messages that are built anew: what of the thread is left.
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::{Disposition, Origin, PluginError, Sink, SkipRecord};
 
 use crate::active::Entry;
 use crate::digest::{self, Id};
 use crate::lines::{mend, trim};
 use crate::read::{Reader, Session};
-use crate::shape::{Field, Record};
+use crate::shape::Record;
 use crate::turns::Message;
 
 impl Reader {

@@ -2,10 +2,10 @@
 //!
 //! The file is one JSON value, so it is in memory as a whole.
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::RawValue;
 use toolpath_plugin_api::{Origin, PluginError};
 
-use crate::field::Field;
 use crate::shape::{Export, Message, Session};
 use crate::store::{Row, Rows, Store};
 

@@ -1,4 +1,4 @@
-//! Values of a record, not looked at before somebody asks.
+//! Values of a record, not looked at before somebody asks, and shapes made of them.
 //!
 //! A field stays the JSON text it was until it is asked for as a text, a flag, a count or a list, so a value of an
 //! unexpected kind, or a number that no type holds, costs its field and never its record. Of a key that stands twice
@@ -7,96 +7,129 @@
 use std::borrow::Cow;
 
 use serde::de::Deserialize;
-use toolpath_plugin_api::kit::json::{Count, RawValue, Text};
+
+use crate::kit::json::{Count, RawValue, Text};
 
 /// One value; absent when it was missing or `null`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Field<'a>(pub(crate) Option<&'a RawValue>);
+pub struct Field<'a>(pub Option<&'a RawValue>);
 
 impl<'a> Field<'a> {
+    /// A value that stands alone.
+    pub fn of(raw: &'a RawValue) -> Self {
+        Self(Some(raw))
+    }
+
     /// The JSON text.
-    pub(crate) fn json(self) -> Option<&'a str> {
+    pub fn json(self) -> Option<&'a str> {
         self.0.map(RawValue::get)
     }
 
     /// The text, when it is a string.
-    pub(crate) fn text(self) -> Option<Cow<'a, str>> {
+    pub fn text(self) -> Option<Cow<'a, str>> {
         let json = self.json().filter(|json| json.starts_with('"'))?;
         serde_json::from_str::<Text<'a>>(json).ok()?.0
     }
 
     /// The text, when it is a string that is not empty.
-    pub(crate) fn filled(self) -> Option<Cow<'a, str>> {
+    pub fn filled(self) -> Option<Cow<'a, str>> {
         self.text().filter(|text| !text.is_empty())
     }
 
+    /// The text of an id: of a number as it is written; none is empty.
+    pub fn id(self) -> Option<Cow<'a, str>> {
+        let is_number = |json: &&str| json.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+        self.filled().or_else(|| self.json().filter(is_number).map(Into::into))
+    }
+
     /// Whether it is the string `word`.
-    pub(crate) fn is(self, word: &str) -> bool {
+    pub fn is(self, word: &str) -> bool {
         self.text().as_deref() == Some(word)
     }
 
     /// Whether it is a literal `true`.
-    pub(crate) fn flag(self) -> bool {
+    pub fn flag(self) -> bool {
         self.json() == Some("true")
     }
 
     /// The count, when it is one.
-    pub(crate) fn count(self) -> Option<u64> {
+    pub fn count(self) -> Option<u64> {
         serde_json::from_str::<Count>(self.json()?).ok()?.0
     }
 
     /// Whether it is a number that is not zero.
-    pub(crate) fn is_nonzero(self) -> bool {
+    pub fn is_nonzero(self) -> bool {
         self.json().and_then(|json| json.parse::<f64>().ok()).is_some_and(|number| number != 0.0)
     }
 
+    /// Whether it is a list.
+    pub fn is_list(self) -> bool {
+        self.json().is_some_and(|json| json.starts_with('['))
+    }
+
+    /// Whether it is an object.
+    pub fn is_object(self) -> bool {
+        self.json().is_some_and(|json| json.starts_with('{'))
+    }
+
     /// The elements, when it is a list.
-    pub(crate) fn list(self) -> Option<Vec<&'a RawValue>> {
+    pub fn list(self) -> Option<Vec<&'a RawValue>> {
         let json = self.json().filter(|json| json.starts_with('['))?;
         serde_json::from_str(json).ok()
     }
 
     /// The shape's fields, when it is an object.
-    pub(crate) fn object<T: Deserialize<'a>>(self) -> Option<T> {
+    pub fn object<T: Deserialize<'a>>(self) -> Option<T> {
         let json = self.json().filter(|json| json.starts_with('{'))?;
         serde_json::from_str(json).ok()
     }
 
     /// The shape's fields, none when it is no object.
-    pub(crate) fn object_or_default<T: Deserialize<'a> + Default>(self) -> T {
+    pub fn object_or_default<T: Deserialize<'a> + Default>(self) -> T {
         self.object().unwrap_or_default()
     }
 }
 
+/// Defines a shape: a struct of [`Field`]s, each under the keys that it is read from. The plugin depends on `serde`.
+///
+/// ```
+/// toolpath_plugin_api::shape! {
+///     /// A message.
+///     Message { id: "id", text: "text" | "rawText", }
+/// }
+/// let message: Message<'_> = serde_json::from_str(r#"{"id":7,"rawText":"hi"}"#).unwrap();
+/// assert_eq!((message.id.text(), message.text.text().as_deref()), (None, Some("hi")));
+/// ```
+#[macro_export]
 macro_rules! shape {
     ($(#[$doc:meta])* $name:ident { $($field:ident: $($key:literal)|+,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default)]
         pub(crate) struct $name<'a> {
-            $(pub(crate) $field: $crate::field::Field<'a>,)*
+            $(pub(crate) $field: $crate::kit::field::Field<'a>,)*
         }
 
-        impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
-            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        impl<'de: 'a, 'a> ::serde::Deserialize<'de> for $name<'a> {
+            fn deserialize<D: ::serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 struct Keys;
-                impl<'de> serde::de::Visitor<'de> for Keys {
+                impl<'de> ::serde::de::Visitor<'de> for Keys {
                     type Value = $name<'de>;
 
                     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                         f.write_str("an object")
                     }
 
-                    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                    fn visit_map<A: ::serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                         let mut shape = $name::default();
-                        while let Some(toolpath_plugin_api::kit::json::Text(key)) = map.next_key()? {
+                        while let Some($crate::kit::json::Text(key)) = map.next_key()? {
                             match key.as_deref().unwrap_or_default() {
                                 $($($key)|+ => {
                                     if let Some(value) = map.next_value()? {
-                                        shape.$field = $crate::field::Field(Some(value));
+                                        shape.$field = $crate::kit::field::Field(Some(value));
                                     }
                                 })*
                                 _ => {
-                                    map.next_value::<serde::de::IgnoredAny>()?;
+                                    map.next_value::<::serde::de::IgnoredAny>()?;
                                 }
                             }
                         }
@@ -109,11 +142,9 @@ macro_rules! shape {
     };
 }
 
-pub(crate) use shape;
-
 #[cfg(test)]
 mod tests {
-    shape! {
+    crate::shape! {
         /// A shape.
         Shape { text: "text" | "rawText", count: "count", }
     }
