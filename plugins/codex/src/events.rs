@@ -10,7 +10,8 @@ use crate::field::Field;
 use crate::read::{Reader, Told};
 use crate::record::Event;
 use crate::signal::{self, ReviewExit};
-use crate::survey::{Speaker, finished, words_of};
+use crate::repeats::Speaker;
+use crate::survey::{finished, speaker, words_of};
 use crate::writes::Report;
 
 impl Reader {
@@ -21,13 +22,13 @@ impl Reader {
         told: &Told<'_, '_>,
         sink: &mut Sink<'_>,
     ) -> Result<(), PluginError> {
-        let item = finished(event).filter(|_| told.record.name == "item_completed").unwrap_or_default();
-        let name = item.kind.filled().unwrap_or(Cow::Borrowed(&*told.record.name));
-        let event = if item.kind.is_filled() { &item } else { event };
+        let (name, event) = finished(&told.record.name, event);
+        let event = &event;
+        if let Some(speaker) = speaker(&name) {
+            return Ok(self.said(speaker, event, told, sink)?);
+        }
         match &*name {
             "token_count" => self.token_count(told, sink)?,
-            "user_message" | "UserMessage" => self.said(Speaker::User, event, told, sink)?,
-            "agent_message" | "AgentMessage" => self.said(Speaker::Assistant, event, told, sink)?,
             "agent_reasoning" | "agent_reasoning_raw_content" | "Reasoning" => self.thought(event, told, sink)?,
             "patch_apply_end" | "FileChange" => self.report(event, told, sink)?,
             "exec_command_end" | "CommandExecution" => {
@@ -88,7 +89,7 @@ impl Reader {
         sink: &mut Sink<'_>,
     ) -> Result<(), Stopped> {
         let words = words_of(event);
-        if self.survey.repeats(speaker, &words) {
+        if self.survey.repeats.repeats(speaker, &words, told.step.stretch) {
             return self.skip(Disposition::Folded, "repeats the words of a message", told.piece, sink);
         }
         let mut rest = Content::of(event.content).rest;
@@ -105,7 +106,7 @@ impl Reader {
                 let signal = crate::words::of_user(&content, &crate::record::Passthrough::default());
                 self.prompt(&content, signal, place, sink)
             }
-            Speaker::Assistant => {
+            Speaker::Assistant | Speaker::Thought => {
                 self.flush(sink)?;
                 let signal = signal::of_event(&content.text, self.is_near_compaction);
                 self.message(Role::Assistant, &content, signal, place, sink)
@@ -117,7 +118,7 @@ impl Reader {
         let mut thoughts: Vec<Cow<'_, str>> = event.text.filled().into_iter().collect();
         thoughts.extend(texts(event.summary));
         thoughts.extend(texts(event.raw_content));
-        if !thoughts.is_empty() && thoughts.iter().all(|thought| self.survey.repeats_thought(thought)) {
+        if !thoughts.is_empty() && thoughts.iter().all(|thought| self.survey.repeats.repeats_thought(thought)) {
             return self.skip(Disposition::Folded, "repeats a thought of the response", told.piece, sink);
         }
         self.event(told, sink)

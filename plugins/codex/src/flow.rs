@@ -3,8 +3,13 @@
 //! A file is gone through twice, and both times in the same way: the survey learns what each response cost, which the
 //! log says before, within or behind it; then it is told.
 
+use std::collections::HashSet;
+
+use xxhash_rust::xxh3::xxh3_128;
+
 use crate::calls::{is_call, is_result};
-use crate::record::{Kind, Meta, Record};
+use crate::record::{Kind, Meta, Record, UsageNote};
+use crate::repeats::Stretch;
 use crate::usage::{Count, Counter, Tokens};
 
 /// Copied lines bear the time of the copy, which takes less than this, or their own older time.
@@ -19,6 +24,9 @@ pub(crate) struct Flow {
     has_call: bool,
     copies: Copies,
     thread: Option<String>,
+    stretch: Stretch,
+    /// Responses whose usage has been noted, by thread and id.
+    noted: HashSet<u128>,
 }
 
 impl Flow {
@@ -36,7 +44,7 @@ impl Flow {
 }
 
 /// What a record is within the flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Step {
     /// The response that it is part of, from 1.
     pub(crate) response: Option<u64>,
@@ -44,17 +52,21 @@ pub(crate) struct Step {
     pub(crate) count: Option<Count>,
     /// What a note of its own says that a response cost.
     pub(crate) noted: Option<Tokens>,
+    /// Whether it notes again what a response cost.
+    pub(crate) is_noted_again: bool,
     /// Whether it was copied from a parent.
     pub(crate) is_inherited: bool,
     /// Whether somebody has spoken to the model, so that no response before it is still to be counted.
     pub(crate) is_input: bool,
+    /// Where in the session it stands, for what is said twice.
+    pub(crate) stretch: Stretch,
 }
 
 impl Flow {
     /// Takes the next record.
     pub(crate) fn take(&mut self, record: &Record<'_>) -> Step {
         let is_inherited = self.copies.take(record);
-        let mut step = Step { response: None, count: None, noted: None, is_inherited, is_input: false };
+        let mut step = Step { is_inherited, ..Step::default() };
         match &record.kind {
             Kind::Meta(meta) if self.thread.is_none() => {
                 self.thread = meta.id.filled().map(|id| id.into_owned());
@@ -75,6 +87,7 @@ impl Flow {
                 } else if matches!(&*kind, "message" | "agent_message") {
                     self.is_open = false;
                     step.is_input = item.role.is("user");
+                    self.stretch.inputs += u64::from(step.is_input);
                 }
             }
             Kind::Event(event) => match &*record.name {
@@ -89,13 +102,23 @@ impl Flow {
             },
             Kind::Usage(note) => {
                 let is_own = note.thread.filled().is_none_or(|thread| self.thread.as_deref() == Some(&*thread));
-                step.noted = Tokens::of(note.usage).filter(|_| is_own && !is_inherited);
-                self.is_open = false;
+                step.is_noted_again = !self.is_news(note);
+                step.noted = Tokens::of(note.usage).filter(|_| is_own && !is_inherited && !step.is_noted_again);
+                self.is_open &= step.is_noted_again;
             }
             Kind::Compacted => self.is_open = false,
             _ => {}
         }
+        self.stretch.responses = self.responses;
+        step.stretch = self.stretch;
         step
+    }
+
+    /// Whether a note is the first of its response; one that names none always is.
+    fn is_news(&mut self, note: &UsageNote<'_>) -> bool {
+        let Some(response) = note.response.filled() else { return true };
+        let thread = note.thread.filled().unwrap_or_default();
+        self.noted.insert(xxh3_128(format!("{thread}\n{response}").as_bytes()))
     }
 }
 

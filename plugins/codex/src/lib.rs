@@ -20,6 +20,7 @@ mod log;
 mod place;
 mod read;
 mod record;
+mod repeats;
 mod results;
 mod sessions;
 mod signal;

@@ -170,6 +170,9 @@ impl Reader {
                 self.flush(sink)?;
                 self.skip(Disposition::Folded, "counted in the usage of its response", piece, sink)?;
             }
+            Kind::Usage(_) if step.is_noted_again => {
+                self.skip(Disposition::Duplicate, "says again what a response cost", piece, sink)?;
+            }
             Kind::Usage(_) | Kind::Other => self.event(&told, sink)?,
         }
         Ok(())

@@ -1,15 +1,16 @@
 //! What has to be known of a file before it is told: what each response cost, and which words stand twice.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use toolpath_plugin_api::PluginError;
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::content::Content;
 use crate::field::Field;
 use crate::flow::{Flow, Step};
 use crate::log::{Found, Log, Part};
 use crate::record::{Event, Item, Kind, Record};
+use crate::repeats::{Repeats, Speaker, Stretch};
 use crate::signal::IMPORTED;
 use crate::usage::{Count, Tokens};
 
@@ -30,16 +31,8 @@ pub(crate) struct Survey {
     pub(crate) has_notes: bool,
     counted: Costs,
     noted: Costs,
-    /// Words of messages, by whom and how often.
-    words: HashMap<u128, u32>,
-    thoughts: HashMap<u128, u32>,
-}
-
-/// Who said words that may stand twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Speaker {
-    User,
-    Assistant,
+    /// Words that events say again.
+    pub(crate) repeats: Repeats,
 }
 
 impl Survey {
@@ -47,28 +40,40 @@ impl Survey {
     pub(crate) fn of(log: &Log) -> Result<Self, PluginError> {
         let mut survey = Self::default();
         let mut flow = Flow::default();
+        let mut marks = Vec::new();
         log.each(&mut |found| {
             match found {
-                Found::Record(piece) => survey.take(&Record::of(&piece), piece.part, &mut flow),
+                Found::Record(piece) => survey.take(&Record::of(&piece), piece.part, &mut flow, &mut marks),
                 Found::Unreadable(..) => survey.records += 1,
                 Found::Note(..) => {}
             }
             Ok(())
         })?;
         survey.own_from = flow.own_from();
+        survey.import_ends_at = survey.repeats.last_alone(IMPORTED, marks).unwrap_or(0);
         survey.counted.end();
         survey.noted.end();
         Ok(survey)
     }
 
-    fn take(&mut self, record: &Record<'_>, part: Part<'_>, flow: &mut Flow) {
+    /// Takes a record, and adds to `marks` where the assistant is shown to say that an import has ended.
+    fn take(&mut self, record: &Record<'_>, part: Part<'_>, flow: &mut Flow, marks: &mut Vec<(u64, Stretch)>) {
         self.records += 1;
         self.is_recognised |= record.is_known || part == Part::Header;
         let step = flow.take(record);
         match &record.kind {
             Kind::Meta(meta) if self.id.is_none() => self.id = meta.id.filled().map(|id| id.into_owned()),
-            Kind::Item(item) => self.item(item),
-            Kind::Event(event) if words_of(event) == IMPORTED => self.import_ends_at = self.records,
+            Kind::Item(item) => self.item(item, step.stretch),
+            Kind::Event(event) => {
+                let (name, event) = finished(&record.name, event);
+                match speaker(&name) {
+                    Some(Speaker::User) => self.repeats.learn_event(&words_of(&event), step.stretch),
+                    Some(Speaker::Assistant) if words_of(&event).trim() == IMPORTED => {
+                        marks.push((self.records, step.stretch));
+                    }
+                    _ => {}
+                }
+            }
             Kind::Usage(_) => self.has_notes |= step.noted.is_some(),
             _ => {}
         }
@@ -80,23 +85,15 @@ impl Survey {
         self.noted.take(&step, step.noted);
     }
 
-    fn item(&mut self, item: &Item<'_>) {
+    fn item(&mut self, item: &Item<'_>, at: Stretch) {
         match (&*item.kind(), item.role.text().as_deref()) {
-            ("message", Some("user")) => {
-                let content = Content::of(item.content);
-                let whole = key(Speaker::User, &content.text);
-                *self.words.entry(whole).or_default() += 1;
-                for text in content.texts.iter().map(|text| key(Speaker::User, text)).filter(|text| *text != whole) {
-                    *self.words.entry(text).or_default() += 1;
-                }
-            }
+            ("message", Some("user")) => self.repeats.learn_item(Speaker::User, &Content::of(item.content), at),
             ("message", Some("assistant")) => {
-                let text = Content::of(item.content).text;
-                *self.words.entry(key(Speaker::Assistant, &text)).or_default() += 1;
+                self.repeats.learn_item(Speaker::Assistant, &Content::of(item.content), at);
             }
             ("reasoning", _) => {
                 for text in crate::content::texts(item.summary).iter().chain(&crate::content::texts(item.content)) {
-                    *self.thoughts.entry(digest(text)).or_default() += 1;
+                    self.repeats.learn_thought(text);
                 }
             }
             _ => {}
@@ -114,34 +111,6 @@ impl Survey {
         let costs = if self.has_notes { &self.noted } else { &self.counted };
         costs.carried.as_ref()
     }
-
-    /// Whether an event only repeats the words of a message; each message is repeated once.
-    pub(crate) fn repeats(&mut self, speaker: Speaker, words: &str) -> bool {
-        take_one(&mut self.words, key(speaker, words))
-    }
-
-    /// Whether an event only repeats a thought.
-    pub(crate) fn repeats_thought(&mut self, text: &str) -> bool {
-        take_one(&mut self.thoughts, digest(text))
-    }
-}
-
-fn take_one(words: &mut HashMap<u128, u32>, key: u128) -> bool {
-    match words.get_mut(&key) {
-        Some(left) if *left > 0 => {
-            *left -= 1;
-            true
-        }
-        _ => false,
-    }
-}
-
-fn key(speaker: Speaker, words: &str) -> u128 {
-    digest(words) ^ u128::from(speaker == Speaker::User)
-}
-
-fn digest(text: &str) -> u128 {
-    xxh3_128(text.trim().as_bytes())
 }
 
 /// The text of an event, or of the finished item in it.
@@ -149,10 +118,23 @@ pub(crate) fn words_of<'a>(event: &Event<'a>) -> std::borrow::Cow<'a, str> {
     event.message.text().or_else(|| event.text.text()).unwrap_or_else(|| Content::of(event.content).text)
 }
 
-/// The event in an `item_completed`: the item.
-pub(crate) fn finished<'a>(event: &Event<'a>) -> Option<Event<'a>> {
-    let item: Field<'a> = event.item;
-    item.object()
+/// What an event is, and its fields: those of the item, where it says that one was finished.
+pub(crate) fn finished<'a>(name: &Cow<'a, str>, event: &Event<'a>) -> (Cow<'a, str>, Event<'a>) {
+    let field: Field<'a> = event.item;
+    let item: Event<'a> = field.object().filter(|_| name == "item_completed").unwrap_or_default();
+    match item.kind.filled() {
+        Some(kind) => (kind, item),
+        None => (name.clone(), *event),
+    }
+}
+
+/// Whose words an event of this name shows.
+pub(crate) fn speaker(name: &str) -> Option<Speaker> {
+    match name {
+        "user_message" | "UserMessage" => Some(Speaker::User),
+        "agent_message" | "AgentMessage" => Some(Speaker::Assistant),
+        _ => None,
+    }
 }
 
 /// What responses cost. The log says it before, within or behind a response, depending on its age.
