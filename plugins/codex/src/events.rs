@@ -9,8 +9,8 @@ use crate::edits::of_report;
 use crate::field::Field;
 use crate::read::{Reader, Told};
 use crate::record::Event;
-use crate::signal::{self, ReviewExit};
 use crate::repeats::Speaker;
+use crate::signal::{self, ReviewExit};
 use crate::survey::{finished, speaker, words_of};
 use crate::writes::Report;
 
@@ -50,6 +50,7 @@ impl Reader {
                 match &*name {
                     "task_started" | "turn_started" => {
                         self.flush(sink)?;
+                        self.review = None;
                         self.begin_turn(event.turn_id);
                     }
                     "task_complete" | "turn_complete" | "turn_aborted" => self.flush(sink)?,
@@ -150,7 +151,7 @@ impl Reader {
     fn roll_back(&mut self, turns: u64) {
         for _ in 0..turns {
             let Some(before) = self.prompts.pop() else { break };
-            self.last = before;
+            self.last = before.or_else(|| self.preamble.clone());
         }
     }
 }

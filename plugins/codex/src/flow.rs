@@ -148,15 +148,17 @@ struct Copies {
 impl Copies {
     fn take(&mut self, record: &Record<'_>) -> bool {
         self.records += 1;
-        let is_copied = self.is_copied(record);
-        if is_copied && matches!(&*record.name, "task_started" | "turn_started") {
+        let time = millis(&record.time);
+        let is_older = self.has_parent && time.zip(self.started).is_some_and(|(time, started)| time < started);
+        let is_copied = self.is_copied(record, time, is_older);
+        // A task that keeps its old time is the parent's own.
+        if is_copied && !is_older && matches!(&*record.name, "task_started" | "turn_started") {
             self.last_task = Some(self.records);
         }
         is_copied
     }
 
-    fn is_copied(&mut self, record: &Record<'_>) -> bool {
-        let time = millis(&record.time);
+    fn is_copied(&mut self, record: &Record<'_>, time: Option<i64>, is_older: bool) -> bool {
         if self.own_record.is_some_and(|own| own <= self.records) {
             return false;
         }
@@ -166,7 +168,7 @@ impl Copies {
         if let (Some(own), Some(ordinal)) = (self.own_from, record.ordinal) {
             return ordinal < own;
         }
-        let Some(until) = self.until else { return false };
+        let Some(until) = self.until else { return is_older };
         let is_copied = match (time, until) {
             (Some(time), Some(until)) => time <= until,
             // A record without a time stands between two that have one.
@@ -263,6 +265,21 @@ mod tests {
             &[&own, &parents, &at(30, ANSWER), &at(12, ANSWER), ANSWER, &at(45, ANSWER), &at(30, ANSWER)],
             &["-", "-*", "1*", "1*", "1*", "1", "1"],
         );
+    }
+
+    #[test]
+    fn lines_that_a_sub_agents_file_has_from_before_it_began_are_its_parents() {
+        let own = at(30, r#"{"type":"session_meta","payload":{"id":"b","source":{"subagent":{"thread_spawn":{}}}}}"#);
+        let task = r#"{"type":"event_msg","payload":{"type":"task_started"}}"#;
+        let lines = [&*own, &at(10, task), &at(12, ANSWER), &at(30, task), &at(31, ANSWER)];
+        check(&lines, &["-", "-*", "1*", "-", "2"]);
+        let mut flow = Flow::default();
+        for line_of in lines {
+            flow.take(&line(line_of));
+        }
+        assert_eq!(flow.own_from(), None);
+        let plain = at(30, r#"{"type":"session_meta","payload":{"id":"b"}}"#);
+        check(&[&plain, &at(12, ANSWER)], &["-", "1"]);
     }
 
     #[test]

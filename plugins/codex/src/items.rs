@@ -39,6 +39,7 @@ impl Reader {
             ("message", Some(role)) => self.other(Role::Other(role), item, told, sink)?,
             ("agent_message", _) => self.other(Role::Other("agent"), item, told, sink)?,
             ("reasoning", _) => {
+                self.review = None;
                 let thoughts = texts(item.summary).into_iter().chain(texts(item.content));
                 let mut said: Vec<String> = Vec::new();
                 for thought in thoughts {
@@ -49,6 +50,7 @@ impl Reader {
                 self.gather(item, told, None, sink, |pending, _| pending.thoughts.append(&mut said))?;
             }
             (kind, _) if is_call(kind) => {
+                self.review = None;
                 let mut call = Call::of(item, kind, self.environment.dir.as_deref());
                 if call.id.is_empty() {
                     call.id = format!("{}/call", self.place(told, item.id).id);

@@ -42,10 +42,12 @@ pub(crate) struct Reader {
     pub(crate) pending: Option<Pending>,
     /// The last turn that still counts.
     pub(crate) last: Option<String>,
+    /// The last event before the first turn.
+    pub(crate) preamble: Option<String>,
     /// What stood before each prompt that still counts, for when it is taken back.
     pub(crate) prompts: Vec<Option<String>>,
     pub(crate) writes: Writes,
-    /// How a review ended whose answer is to come.
+    /// How a review ended whose answer, one message, is to come.
     pub(crate) review: Option<ReviewExit>,
     /// Whether the conversation was compacted since the last prompt.
     pub(crate) is_near_compaction: bool,
@@ -80,6 +82,7 @@ impl Reader {
             turn_id: None,
             pending: None,
             last: None,
+            preamble: None,
             prompts: Vec::new(),
             writes: Writes::default(),
             review: None,
@@ -155,6 +158,7 @@ impl Reader {
                 self.event(&told, sink)?;
             }
             Kind::Context(context) => {
+                self.review = None;
                 self.set_context(context.model, context.cwd);
                 self.turn_id = context.turn_id.filled().map(|id| id.into_owned()).or(self.turn_id.take());
                 self.event(&told, sink)?;
@@ -220,7 +224,11 @@ impl Reader {
         let is_object = told.record.payload.starts_with('{');
         let raw = || format!(r#"{{"raw":{}}}"#, told.record.payload);
         let data = if is_object { told.record.payload.to_owned() } else { raw() };
-        self.tell_event(&told.record.name, &place, &data, false, sink)
+        self.tell_event(&told.record.name, &place, &data, false, sink)?;
+        if self.last.is_none() {
+            self.preamble = Some(place.id);
+        }
+        Ok(())
     }
 
     /// Tells an event at `place`; a `part` when another call accounts for its record.

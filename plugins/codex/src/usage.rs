@@ -1,7 +1,8 @@
 //! Tokens, each counted once.
 //!
 //! `token_count` repeats a running total: after each call of the model, but also when only rate limits changed, when a
-//! fork copies its parent's lines, and with estimates. A call is what made the total grow. Newer files note each
+//! fork copies its parent's lines, and with estimates. A call is the last usage, where the total
+//! changed. Newer files note each
 //! response's own usage, and then nothing else counts.
 
 use toolpath_plugin_api::UsageRecord;
@@ -134,10 +135,13 @@ impl Counter {
             // Without a total, what is said twice cannot be told from two calls.
             (None, _) => last,
             (Some(total), _) if !total.is_call() => None,
-            (Some(total), None) => last.filter(|last| last.is_call() || total == *last).or(Some(total)),
             (Some(total), Some(before)) if total == before => None,
-            // The total went down: a new count, whose first call the last usage is.
-            (Some(total), Some(before)) => total.since(&before).or(last).or(Some(total)),
+            // The last usage is the call's. What the total grew by may be more: a review has a total of its own, which
+            // stands among those of its session.
+            (Some(total), before) => {
+                let grown = || before.and_then(|before| total.since(&before));
+                last.filter(Tokens::is_call).or_else(grown).or(Some(total))
+            }
         };
         cost.filter(Tokens::is_call).map_or(Count::Again, Count::Call)
     }
@@ -183,6 +187,21 @@ mod tests {
             &[info([100, 0, 9], [100, 0, 9]), info([20, 5, 3], [20, 5, 3]), info([25, 5, 4], [5, 0, 1])],
             &[Some([100, 0, 9]), Some([20, 5, 3]), Some([5, 0, 1])],
         );
+    }
+
+    #[test]
+    fn a_reviews_total_among_those_of_its_session_counts_no_call_twice() {
+        let review = [info([50, 0, 5], [50, 0, 5]), info([90, 0, 9], [40, 0, 4])];
+        check(
+            &[&[info([1000, 0, 100], [1000, 0, 100])], &review[..], &[info([2100, 0, 210], [1100, 0, 110])]].concat(),
+            &[Some([1000, 0, 100]), Some([50, 0, 5]), Some([40, 0, 4]), Some([1100, 0, 110])],
+        );
+    }
+
+    #[test]
+    fn without_a_last_usage_a_call_is_what_the_total_grew_by() {
+        let only = |total: u64| format!(r#"{{"total_token_usage":{{"input_tokens":{total},"output_tokens":1}}}}"#);
+        check(&[only(10), only(25), only(25)], &[Some([10, 0, 1]), Some([15, 0, 0]), None]);
     }
 
     #[test]

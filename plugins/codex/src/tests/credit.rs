@@ -46,6 +46,47 @@ fn a_review_without_an_answer_is_the_harnesss_and_one_with_an_answer_a_models_th
 }
 
 #[test]
+fn only_the_message_behind_a_review_is_of_its_model() {
+    let exited = r#"event {"type":"exited_review_mode","review_output":{}}"#;
+    let call = r#"item {"type":"function_call","name":"shell","call_id":"c","arguments":"{}"}"#;
+    check_last(&[exited, call], "MODEL");
+    check_last(&[exited, r#"item {"type":"reasoning","summary":["t"]}"#, &said("assistant", "mine")], "MODEL");
+    check_last(&[exited, CONTEXT, &said("assistant", "mine")], "MODEL");
+    check_last(&[exited, r#"event {"type":"task_started"}"#, &said("assistant", "mine")], "MODEL");
+}
+
+#[test]
+fn what_the_harness_says_is_not_taken_over_by_a_model_that_says_it_in_a_later_turn() {
+    let compacted = r#"compacted {"message":"x"}"#;
+    for (words, signal) in
+        [("Compact task completed", "compact-notice"), ("<EXTERNAL SESSION IMPORTED>", "import-marker")]
+    {
+        let notice = format!(r#"event {{"type":"agent_message","message":"{words}"}}"#);
+        let (item, first, second) = (said("assistant", words), said("user", "hi"), said("user", "say it"));
+        let own = r#"event {"type":"task_started","turn_id":"t1"}"#;
+        for later in [&[&*item, &notice][..], &[&notice, &item], &[&item]] {
+            let turns = [&[CONTEXT, &first, compacted, &notice, own, &second], later].concat();
+            let told = told(log(&turns).as_bytes());
+            let credits: Vec<_> = told.iter().filter(|line| line.starts_with("assistant ")).collect();
+            let [harness, model] = credits.as_slice() else { panic!("{told:#?}") };
+            assert!(harness.contains(&format!(" HARNESS signal=\"{signal}\"")), "{told:#?}");
+            assert!(model.contains(" model=m-1"), "{told:#?}");
+        }
+    }
+}
+
+#[test]
+fn the_text_of_an_answer_with_a_picture_is_not_told_as_a_second_answer() {
+    let item = r#"item {"type":"message","role":"assistant","content":[{"type":"output_text","text":"Found."},{"type":"input_image","image_url":null}]}"#;
+    let event = r#"event {"type":"agent_message","message":"Found."}"#;
+    for order in [[item, event], [event, item]] {
+        let told = told(log(&[&[CONTEXT], &order[..]].concat()).as_bytes());
+        let answers: Vec<_> = told.iter().filter(|line| line.starts_with("assistant ")).collect();
+        assert!(matches!(answers.as_slice(), [one] if one.contains(" model=m-1")), "{told:#?}");
+    }
+}
+
+#[test]
 fn a_compaction_notice_is_the_harnesss_next_to_a_compaction_only() {
     let notice = r#"event {"type":"agent_message","message":"Compact task completed"}"#;
     let compacted = r#"compacted {"message":"x"}"#;

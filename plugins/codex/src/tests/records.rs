@@ -92,6 +92,34 @@ fn a_note_of_each_responses_usage_counts_alone() {
 }
 
 #[test]
+fn what_a_response_cost_counts_once_however_often_it_is_noted() {
+    let note = |rest: &str| {
+        format!(r#"token_usage_record {{"thread_id":"s",{rest}"usage":{{"input_tokens":3,"output_tokens":1}}}}"#)
+    };
+    let (first, second, nameless) = (note(r#""response_id":"r1","#), note(r#""response_id":"r2","#), note(""));
+    let told = told(
+        log(&[
+            &said("assistant", "a"),
+            &first,
+            &first,
+            &said("user", "go"),
+            &said("assistant", "b"),
+            &second,
+            &first,
+            &said("user", "go"),
+            &said("assistant", "c"),
+            &nameless,
+            &nameless,
+        ])
+        .as_bytes(),
+    );
+    let costs: Vec<_> = told.iter().filter_map(|line| line.split_once("snapshot=")).map(|(_, cost)| cost).collect();
+    assert_eq!(costs, ["3/1/0/-: a", "3/1/0/-: b", "6/2/0/-: c"], "{told:#?}");
+    let again = told.iter().filter(|line| **line == "duplicate: says again what a response cost").count();
+    assert_eq!(again, 2, "{told:#?}");
+}
+
+#[test]
 fn tokens_without_any_response_are_kept_as_an_event_and_said() {
     let told = told(log(&[&count(5, 5)]).as_bytes());
     assert!(told[1].starts_with("event token_count line-2"), "{told:#?}");
@@ -130,7 +158,7 @@ fn what_was_taken_back_stays_and_what_comes_next_does_not_follow_it() {
             "user line-2: a",
             "assistant line-3 after=line-2 group=s/response-1: A",
             &told_back(4, "line-3", 7),
-            "user line-5: c",
+            "user line-5 after=line-1: c",
         ],
     );
 }
