@@ -13,3 +13,4 @@ pub mod path;
 pub mod sqlite;
 pub mod testing;
 pub mod time;
+pub mod tree;

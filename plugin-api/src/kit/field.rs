@@ -5,30 +5,71 @@
 //! the last value counts, and `null` is absent.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use serde::de::Deserialize;
-
-use crate::kit::json::{Count, RawValue, Text};
+use crate::kit::json::{Count, RawValue, unescaped};
+use crate::kit::tree::Tree;
 
 /// One value; absent when it was missing or `null`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Field<'a>(pub Option<&'a RawValue>);
+#[derive(Clone, Copy, Default)]
+pub struct Field<'a>(Value<'a>);
+
+#[derive(Clone, Copy, Default)]
+enum Value<'a> {
+    #[default]
+    Absent,
+    /// A JSON text.
+    Text(&'a str),
+    /// A value of a tree.
+    InTree(&'a Tree<'a>, u32),
+}
+
+/// A struct of [`Field`]s that [`shape!`](crate::shape!) defines.
+pub trait Shape<'a>: Default {
+    /// Takes note of the value under a key.
+    fn set(&mut self, key: &str, value: Field<'a>);
+}
 
 impl<'a> Field<'a> {
     /// A value that stands alone.
     pub fn of(raw: &'a RawValue) -> Self {
-        Self(Some(raw))
+        match raw.get() {
+            "null" => Self(Value::Absent),
+            json => Self(Value::Text(json)),
+        }
+    }
+
+    /// The value that `json` is; absent when it is none.
+    pub fn parse(json: &'a str) -> Self {
+        serde_json::from_str(json).map(Self::of).unwrap_or_default()
+    }
+
+    pub(crate) fn at(tree: &'a Tree<'a>, at: u32) -> Self {
+        if tree.is_null(at) { Self(Value::Absent) } else { Self(Value::InTree(tree, at)) }
+    }
+
+    /// Whether there is a value.
+    pub fn is_some(self) -> bool {
+        !matches!(self.0, Value::Absent)
     }
 
     /// The JSON text.
     pub fn json(self) -> Option<&'a str> {
-        self.0.map(RawValue::get)
+        match self.0 {
+            Value::Absent => None,
+            Value::Text(json) => Some(json),
+            Value::InTree(tree, at) => Some(tree.json(at)),
+        }
     }
 
     /// The text, when it is a string.
     pub fn text(self) -> Option<Cow<'a, str>> {
-        let json = self.json().filter(|json| json.starts_with('"'))?;
-        serde_json::from_str::<Text<'a>>(json).ok()?.0
+        if let Value::InTree(tree, at) = self.0
+            && let Some(plain) = tree.plain(at)
+        {
+            return Some(Cow::Borrowed(plain));
+        }
+        unescaped(self.json()?)
     }
 
     /// The text, when it is a string that is not empty.
@@ -62,31 +103,107 @@ impl<'a> Field<'a> {
         self.json().and_then(|json| json.parse::<f64>().ok()).is_some_and(|number| number != 0.0)
     }
 
+    /// Whether it is a string.
+    pub fn is_text(self) -> bool {
+        self.starts_with('"')
+    }
+
     /// Whether it is a list.
     pub fn is_list(self) -> bool {
-        self.json().is_some_and(|json| json.starts_with('['))
+        self.starts_with('[')
     }
 
     /// Whether it is an object.
     pub fn is_object(self) -> bool {
-        self.json().is_some_and(|json| json.starts_with('{'))
+        self.starts_with('{')
     }
 
-    /// The elements, when it is a list.
-    pub fn list(self) -> Option<Vec<&'a RawValue>> {
-        let json = self.json().filter(|json| json.starts_with('['))?;
-        serde_json::from_str(json).ok()
+    fn starts_with(self, first: char) -> bool {
+        self.json().is_some_and(|json| json.starts_with(first))
+    }
+
+    /// The elements, when it is a list; one that is `null` is absent.
+    pub fn list(self) -> Option<Vec<Self>> {
+        if !self.is_list() {
+            return None;
+        }
+        match self.0 {
+            Value::InTree(tree, at) => Some(tree.values(at).map(|value| Self::at(tree, value)).collect()),
+            _ => {
+                let list: Vec<&RawValue> = serde_json::from_str(self.json()?).ok()?;
+                Some(list.into_iter().map(Self::of).collect())
+            }
+        }
+    }
+
+    /// The keys and values in order, when it is an object.
+    pub fn entries(self) -> Option<Vec<(Cow<'a, str>, Self)>> {
+        let mut entries = Vec::new();
+        self.each(|key, value| entries.push((key, value)))?;
+        Some(entries)
     }
 
     /// The shape's fields, when it is an object.
-    pub fn object<T: Deserialize<'a>>(self) -> Option<T> {
-        let json = self.json().filter(|json| json.starts_with('{'))?;
-        serde_json::from_str(json).ok()
+    pub fn object<T: Shape<'a>>(self) -> Option<T> {
+        let mut shape = T::default();
+        self.each(|key, value| {
+            if value.is_some() {
+                shape.set(&key, value);
+            }
+        })?;
+        Some(shape)
     }
 
     /// The shape's fields, none when it is no object.
-    pub fn object_or_default<T: Deserialize<'a> + Default>(self) -> T {
+    pub fn object_or_default<T: Shape<'a>>(self) -> T {
         self.object().unwrap_or_default()
+    }
+
+    fn each(self, mut take: impl FnMut(Cow<'a, str>, Self)) -> Option<()> {
+        if !self.is_object() {
+            return None;
+        }
+        match self.0 {
+            Value::InTree(tree, at) => {
+                tree.entries(at).for_each(|(key, value)| take(Cow::Borrowed(key), Self::at(tree, value)));
+            }
+            _ => {
+                let Entries(entries) = serde_json::from_str(self.json()?).ok()?;
+                entries.into_iter().for_each(|(key, value)| take(key, value));
+            }
+        }
+        Some(())
+    }
+}
+
+impl fmt::Debug for Field<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Field").field(&self.json()).finish()
+    }
+}
+
+/// The entries of an object, in order.
+struct Entries<'a>(Vec<(Cow<'a, str>, Field<'a>)>);
+
+impl<'de: 'a, 'a> serde::Deserialize<'de> for Entries<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Keys;
+        impl<'de> serde::de::Visitor<'de> for Keys {
+            type Value = Entries<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut entries = Vec::new();
+                while let Some((key, value)) = map.next_entry::<crate::kit::json::Text<'de>, &'de RawValue>()? {
+                    entries.push((key.0.unwrap_or_default(), Field::of(value)));
+                }
+                Ok(Entries(entries))
+            }
+        }
+        from.deserialize_map(Keys)
     }
 }
 
@@ -109,6 +226,15 @@ macro_rules! shape {
             $(pub(crate) $field: $crate::kit::field::Field<'a>,)*
         }
 
+        impl<'a> $crate::kit::field::Shape<'a> for $name<'a> {
+            fn set(&mut self, key: &str, value: $crate::kit::field::Field<'a>) {
+                match key {
+                    $($($key)|+ => self.$field = value,)*
+                    _ => {}
+                }
+            }
+        }
+
         impl<'de: 'a, 'a> ::serde::Deserialize<'de> for $name<'a> {
             fn deserialize<D: ::serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 struct Keys;
@@ -125,7 +251,7 @@ macro_rules! shape {
                             match key.as_deref().unwrap_or_default() {
                                 $($($key)|+ => {
                                     if let Some(value) = map.next_value()? {
-                                        shape.$field = $crate::kit::field::Field(Some(value));
+                                        shape.$field = $crate::kit::field::Field::of(value);
                                     }
                                 })*
                                 _ => {
@@ -144,6 +270,8 @@ macro_rules! shape {
 
 #[cfg(test)]
 mod tests {
+    use super::Field;
+
     crate::shape! {
         /// A shape.
         Shape { text: "text" | "rawText", count: "count", }
@@ -167,6 +295,17 @@ mod tests {
     fn of_a_key_that_stands_twice_the_last_value_counts_and_null_is_none() {
         assert_eq!(read(r#"{"text":"a","rawText":"b"}"#).text.text().as_deref(), Some("b"));
         assert_eq!(read(r#"{"text":"a","text":null}"#).text.text().as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn entries_stand_in_order_and_null_is_absent() {
+        let field = Field::parse(r#"{"b":1,"a\n":null,"b":[null,"x"]}"#);
+        let entries = field.entries().expect("an object");
+        let shown: Vec<_> = entries.iter().map(|(key, value)| (&**key, value.json())).collect();
+        assert_eq!(shown, [("b", Some("1")), ("a\n", None), ("b", Some(r#"[null,"x"]"#))]);
+        let list: Vec<_> = entries[2].1.list().expect("a list").into_iter().map(Field::json).collect();
+        assert_eq!(list, [None, Some("\"x\"")]);
+        assert!(Field::parse("{").entries().is_none() && Field::parse("[]").entries().is_none());
     }
 
     #[test]

@@ -153,6 +153,51 @@ pub fn mend_surrogates(json: &str) -> Option<String> {
     })
 }
 
+/// The text of a string in JSON that a parser took; `None` when it is no string, or holds half a surrogate pair.
+pub(crate) fn unescaped(json: &str) -> Option<Cow<'_, str>> {
+    let inner = json.strip_prefix('"')?.strip_suffix('"')?;
+    let bytes = inner.as_bytes();
+    let Some(mut escape) = memchr::memchr(b'\\', bytes) else { return Some(Cow::Borrowed(inner)) };
+    // A parser's own way through a text copies it twice.
+    let mut text = String::with_capacity(inner.len());
+    let mut at = 0;
+    loop {
+        text.push_str(&inner[at..escape]);
+        let (character, length) = match *bytes.get(escape + 1)? {
+            b'"' => ('"', 2),
+            b'\\' => ('\\', 2),
+            b'/' => ('/', 2),
+            b'b' => ('\u{8}', 2),
+            b'f' => ('\u{c}', 2),
+            b'n' => ('\n', 2),
+            b'r' => ('\r', 2),
+            b't' => ('\t', 2),
+            _ => character_at(bytes, escape)?,
+        };
+        text.push(character);
+        at = escape + length;
+        match memchr::memchr(b'\\', &bytes[at..]) {
+            Some(next) => escape = at + next,
+            None => break,
+        }
+    }
+    text.push_str(&inner[at..]);
+    Some(Cow::Owned(text))
+}
+
+/// The character that the `\uXXXX` at `at` stands for, with the half behind it, and the length of both.
+fn character_at(bytes: &[u8], at: usize) -> Option<(char, usize)> {
+    let unit = unit_at(bytes, at)?;
+    match char::from_u32(unit) {
+        Some(character) => Some((character, 6)),
+        None => {
+            let pair = [unit, unit_at(bytes, at + 6)?].map(|unit| unit as u16);
+            let character = char::decode_utf16(pair).next()?.ok()?;
+            Some((character, 12))
+        }
+    }
+}
+
 /// The UTF-16 unit that the escape at `at` stands for, when it is a `\uXXXX`.
 fn unit_at(bytes: &[u8], at: usize) -> Option<u32> {
     let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
@@ -236,6 +281,27 @@ mod tests {
             ("\\", None),
         ] {
             assert_eq!(mend_surrogates(json).as_deref(), mended, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_unescaped_as_a_parser_does_it() {
+        for json in [
+            r#""""#,
+            r#""plain""#,
+            r#""\"\\\/\b\f\n\r\t""#,
+            r#""a\u00e9b\u0000\ud83d\ude00c""#,
+            r#""\\u00e9""#,
+            r#""größe \n 日本""#,
+            r#""\ud83d""#,
+            r#""\ude00""#,
+            r#""\ud83d\u0041""#,
+            r#""\ud83dx""#,
+            "7",
+            "null",
+        ] {
+            let by_parser = serde_json::from_str::<String>(json).ok();
+            assert_eq!(unescaped(json).map(Cow::into_owned), by_parser, "{json}");
         }
     }
 

@@ -49,9 +49,11 @@ impl<'a> Line<'a> {
 
     /// Its text, and whether that is faithful: bytes that are no UTF-8 are replaced by U+FFFD.
     pub fn text(&self) -> (Cow<'a, str>, bool) {
-        let text = String::from_utf8_lossy(self.bytes);
-        let faithful = matches!(text, Cow::Borrowed(_));
-        (text, faithful)
+        // Checked on its own first: looking for the replacements is several times as slow.
+        match std::str::from_utf8(self.bytes) {
+            Ok(text) => (Cow::Borrowed(text), true),
+            Err(_) => (String::from_utf8_lossy(self.bytes), false),
+        }
     }
 
     /// Whether it holds nothing but white space.

@@ -10,7 +10,6 @@ use base64::prelude::BASE64_STANDARD as STANDARD;
 use sha2::{Digest, Sha256};
 
 use toolpath_plugin_api::kit::field::Field;
-use toolpath_plugin_api::kit::json::RawValue;
 
 use crate::shape::{Block, Media};
 
@@ -31,7 +30,7 @@ pub(crate) struct Content<'a> {
     /// Results of tool calls.
     pub(crate) results: Vec<Block<'a>>,
     /// Blocks of all other kinds, as they stand.
-    pub(crate) rest: Vec<&'a RawValue>,
+    pub(crate) rest: Vec<Field<'a>>,
 }
 
 /// One tool call.
@@ -65,7 +64,7 @@ impl<'a> Content<'a> {
                     texts.push(text);
                     continue;
                 }
-                Part::Block(block, raw) => (block, raw),
+                Part::Block(raw) => (raw.object_or_default::<Block<'_>>(), raw),
             };
             let kind = block.kind.text().unwrap_or_default();
             match (&*kind, block.text.text(), block.thinking.text()) {
@@ -97,22 +96,25 @@ impl<'a> Content<'a> {
 }
 
 /// What a tool answered: its text, with placeholders, and the blocks these stand for.
-pub(crate) fn answer<'a>(field: Field<'a>) -> (Cow<'a, str>, Vec<&'a RawValue>) {
+pub(crate) fn answer<'a>(field: Field<'a>) -> (Cow<'a, str>, Vec<Field<'a>>) {
     let (mut texts, mut rest) = (Vec::new(), Vec::new());
     for part in parts(field) {
         match part {
             Part::Text(text) => texts.push(text),
-            Part::Block(block, raw) => match (block.kind.text().as_deref(), block.text.text()) {
-                (Some("text"), Some(text)) => texts.push(text),
-                (Some("tool_reference"), _) => {
-                    let name = block.tool_name.text().or_else(|| block.name.text()).unwrap_or_default();
-                    texts.push(format!("[tool_reference: {name}]").into());
+            Part::Block(raw) => {
+                let block: Block<'_> = raw.object_or_default();
+                match (block.kind.text().as_deref(), block.text.text()) {
+                    (Some("text"), Some(text)) => texts.push(text),
+                    (Some("tool_reference"), _) => {
+                        let name = block.tool_name.text().or_else(|| block.name.text()).unwrap_or_default();
+                        texts.push(format!("[tool_reference: {name}]").into());
+                    }
+                    _ => {
+                        texts.push(placeholder(&block).into());
+                        rest.push(raw);
+                    }
                 }
-                _ => {
-                    texts.push(placeholder(&block).into());
-                    rest.push(raw);
-                }
-            },
+            }
         }
     }
     (joined(texts), rest)
@@ -120,14 +122,15 @@ pub(crate) fn answer<'a>(field: Field<'a>) -> (Cow<'a, str>, Vec<&'a RawValue>) 
 
 enum Part<'a> {
     Text(Cow<'a, str>),
-    Block(Block<'a>, &'a RawValue),
+    Block(Field<'a>),
 }
 
 /// A text is one part; a block that stands alone, without a list around it, is another.
 fn parts<'a>(field: Field<'a>) -> impl Iterator<Item = Part<'a>> {
-    field.list().unwrap_or_else(|| field.0.into_iter().collect()).into_iter().map(|raw| {
-        let field = Field(Some(raw));
-        field.text().map_or_else(|| Part::Block(field.object().unwrap_or_default(), raw), Part::Text)
+    let parts = field.list().unwrap_or_else(|| Some(field).filter(|field| field.is_some()).into_iter().collect());
+    parts.into_iter().map(|part| match part.text() {
+        Some(text) => Part::Text(text),
+        None => Part::Block(part),
     })
 }
 
@@ -172,7 +175,7 @@ mod tests {
 
     #[track_caller]
     fn field(json: &str) -> Field<'_> {
-        Field(Some(serde_json::from_str(json).expect("JSON")))
+        Field::of(serde_json::from_str(json).expect("JSON"))
     }
 
     fn of(field: Field<'_>, by_model: bool) -> Content<'_> {

@@ -188,9 +188,9 @@ struct Replacement<'a> {
 }
 
 /// The replacements in a list; none when one of them cannot be read.
-fn replacements(field: Field<'_>) -> Vec<Replacement<'_>> {
-    let one = |raw| {
-        let step: Step<'_> = Field::of(raw).object()?;
+fn replacements<'a>(field: Field<'a>) -> Vec<Replacement<'a>> {
+    let one = |step: Field<'a>| {
+        let step: Step<'_> = step.object()?;
         Some(Replacement { old: step.old.text()?, new: step.new.text()?, all: step.all.flag() })
     };
     field.list().and_then(|list| list.into_iter().map(one).collect()).unwrap_or_default()

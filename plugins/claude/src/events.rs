@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::{RawValue, quoted};
 use toolpath_plugin_api::{Sink, Stopped};
 
@@ -24,9 +25,9 @@ pub(crate) fn named(event_type: &str, json: &str, place: &Place<'_>, sink: &mut 
 }
 
 /// Tells the blocks that found no place in the message at `place`.
-pub(crate) fn blocks(blocks: &[&RawValue], place: &Place<'_>, sink: &mut Sink<'_>) -> Result<(), Stopped> {
+pub(crate) fn blocks(blocks: &[Field<'_>], place: &Place<'_>, sink: &mut Sink<'_>) -> Result<(), Stopped> {
     for block in blocks {
-        let data = format!(r#"{{"block":{block}}}"#);
+        let data = format!(r#"{{"block":{}}}"#, block.json().unwrap_or("null"));
         sink.event(place.part("content-block").data(&data))?;
     }
     Ok(())

@@ -4,10 +4,10 @@
 //! that records of that kind hold here and elsewhere do not. Harnesses that stream messages in Claude Code's own shape
 //! cannot be told from it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use toolpath_plugin_api::kit::field::Field;
-use toolpath_plugin_api::kit::json::RawValue;
 
 /// Kinds of records without a place in the conversation, each with a field that it holds.
 const APART: &[(&str, &str)] = &[
@@ -50,10 +50,10 @@ pub(crate) fn is_known(json: &str) -> bool {
 
 /// What shows that the record `json` is one that Claude Code writes.
 pub(crate) fn known(json: &str) -> Option<Known> {
-    type Fields<'a> = BTreeMap<String, &'a RawValue>;
-    let fields = serde_json::from_str::<Fields<'_>>(json).ok()?;
-    let field = |key: &str| Field(fields.get(key).copied().filter(|value| value.get() != "null"));
-    let message: Fields<'_> = field("message").object().unwrap_or_default();
+    type Fields<'a> = BTreeMap<Cow<'a, str>, Field<'a>>;
+    let fields: Fields<'_> = Field::parse(json).entries()?.into_iter().collect();
+    let field = |key: &str| fields.get(key).copied().unwrap_or_default();
+    let message: Fields<'_> = field("message").entries().unwrap_or_default().into_iter().collect();
     // Qwen Code chains records in the same way; what they say is in these.
     if message.contains_key("parts") || fields.contains_key("systemPayload") {
         return None;
@@ -61,7 +61,7 @@ pub(crate) fn known(json: &str) -> Option<Known> {
     let kind = field("type").text().unwrap_or_default();
     let is_message = matches!(&*kind, "user" | "assistant")
         && (field("message").text().is_some()
-            || message.get("content").is_some_and(|content| content.get().starts_with(['"', '['])));
+            || message.get("content").is_some_and(|content| content.is_text() || content.is_list()));
     let is_chained = field("uuid").filled().is_some()
         && ["parentUuid", "isSidechain"].into_iter().any(|key| fields.contains_key(key));
     match (is_message, is_chained) {

@@ -8,6 +8,7 @@ use std::io::Read;
 
 use toolpath_plugin_api::kit::json::quoted;
 use toolpath_plugin_api::kit::lines::{Line, Lines};
+use toolpath_plugin_api::kit::tree::Places;
 use toolpath_plugin_api::{
     Disposition, EventRecord, Origin, PluginError, SessionRecord, Severity, Sink, SkipRecord, Stopped, Summary,
 };
@@ -48,6 +49,8 @@ pub(crate) struct Reader<'i> {
     seen: Seen,
     facts: Facts,
     novel: Novel,
+    /// Where the values of a line stand.
+    places: Places,
     records: u64,
     /// Whether a record was one that Claude Code writes.
     is_recognised: bool,
@@ -76,6 +79,7 @@ impl<'i> Reader<'i> {
             seen: Seen::default(),
             facts: Facts::default(),
             novel: Novel::default(),
+            places: Places::default(),
             records: 0,
             is_recognised: false,
         }
@@ -109,10 +113,37 @@ impl<'i> Reader<'i> {
     }
 
     fn line(&mut self, line: &Line<'_>, scope: &mut Scope, sink: &mut Sink<'_>) -> Result<Taken, Stopped> {
-        let origin = scope.origin(line);
+        // What a record brings up, such as a sub-agent's file, has lines of its own.
+        let mut places = std::mem::take(&mut self.places);
         let (text, is_faithful) = line.text();
-        let mended = if line.is_cut() { None } else { mend(&text) };
-        let whole = mended.as_deref().unwrap_or(&text);
+        let trimmed = trim(&text);
+        let tree = if is_faithful && !line.is_cut() { places.of(trimmed) } else { None };
+        let taken = match &tree {
+            Some(tree) => {
+                let record: Record<'_> = tree.root().object_or_default();
+                if scope.begins_later(&record) {
+                    return Ok(Taken::NotYet);
+                }
+                self.record(&record, trimmed, 0, scope.origin(line), scope, sink).map(|()| Taken::Yes)
+            }
+            None => self.odd_line(line, &text, is_faithful, scope, sink),
+        };
+        self.places = places;
+        taken
+    }
+
+    /// A line that is not plainly one record.
+    fn odd_line(
+        &mut self,
+        line: &Line<'_>,
+        text: &str,
+        is_faithful: bool,
+        scope: &mut Scope,
+        sink: &mut Sink<'_>,
+    ) -> Result<Taken, Stopped> {
+        let origin = scope.origin(line);
+        let mended = if line.is_cut() { None } else { mend(text) };
+        let whole = mended.as_deref().unwrap_or(text);
         let trimmed = trim(whole);
         let end = if line.ended { End::Newline } else { End::File };
         let mut pieces = Pieces::of(trimmed, end).peekable();
@@ -126,7 +157,7 @@ impl<'i> Reader<'i> {
         }
         if line.is_cut() {
             let reason = "the line is too long, and only its beginning is kept";
-            return self.unreadable(&text, reason, 0, origin, scope, sink);
+            return self.unreadable(text, reason, 0, origin, scope, sink);
         }
         if mended.is_some() {
             sink.diagnostic(Severity::Info, "lone-surrogate", "halves of surrogate pairs were replaced", origin)?;

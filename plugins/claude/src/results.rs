@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use toolpath_plugin_api::kit::field::Field;
-use toolpath_plugin_api::kit::json::{RawValue, quoted};
+use toolpath_plugin_api::kit::json::quoted;
 use toolpath_plugin_api::{DelegationRecord, Origin, Sink, Stopped, ToolResultRecord};
 
 use crate::calls::Calls;
@@ -68,7 +68,7 @@ pub(crate) fn tell<'a>(
 /// What a record's results hold that has no place in a result; told when the record is, whose parts these are.
 #[derive(Debug, Default)]
 pub(crate) struct Beside<'a> {
-    blocks: Vec<&'a RawValue>,
+    blocks: Vec<Field<'a>>,
     /// Kinds of events, and their data.
     notes: Vec<(&'static str, String)>,
 }
@@ -95,13 +95,8 @@ pub(crate) struct Desk {
 /// Ids of the calls that the results in `content` answer, where there are results and nothing but a list of blocks.
 pub(crate) fn calls_of<'a>(content: Field<'a>, record: &Record<'a>) -> Vec<Cow<'a, str>> {
     let blocks = content.list().unwrap_or_default();
-    let blocks = blocks.into_iter().filter_map(|raw| Field::of(raw).object::<Block<'_>>());
+    let blocks = blocks.into_iter().filter_map(Field::object::<Block<'_>>);
     blocks.filter(is_result).filter_map(|block| call_of(&block, record)).collect()
-}
-
-/// Whether a report has a key that tells of sub-agents, at whatever depth.
-pub(crate) fn may_tell_of_agents(json: &str) -> bool {
-    ["\"agentId\"", "\"resumedAgentId\"", "\"task_id\"", "\"agents\""].iter().any(|key| json.contains(key))
 }
 
 /// The sub-agent that a report tells of.
@@ -119,9 +114,9 @@ pub(crate) fn is_launch(report: &AgentReport<'_>) -> bool {
 pub(crate) fn ended<'a>(report: &AgentReport<'a>) -> Vec<Cow<'a, str>> {
     let is_over = |task: &TaskReport<'_>| task.status.text().is_some_and(|status| status != "running");
     let task = report.task.object::<TaskReport<'a>>().filter(is_over).and_then(|task| task.id.id());
-    let agents = report.agents.object::<BTreeMap<String, &RawValue>>().unwrap_or_default();
-    let is_over = |raw: &&RawValue| Field::of(raw).object::<TaskReport<'_>>().is_some_and(|task| is_over(&task));
-    let agents = agents.into_iter().filter(|(_, raw)| is_over(raw)).map(|(id, _)| id.into());
+    let is_over = |task: Field<'a>| task.object::<TaskReport<'_>>().is_some_and(|task| is_over(&task));
+    let agents: BTreeMap<_, _> = report.agents.entries().unwrap_or_default().into_iter().collect();
+    let agents = agents.into_iter().filter(|(_, task)| is_over(*task)).map(|(id, _)| id);
     task.into_iter().chain(agents).collect()
 }
 
@@ -142,7 +137,7 @@ impl HeldResult {
 
     /// The only result in `content`; `None` when it cannot wait.
     pub(crate) fn of(content: Field<'_>, record: &Record<'_>, place: &Place<'_>) -> Option<Self> {
-        let block: Block<'_> = Field::of(content.list()?.into_iter().find(is_result_block)?).object()?;
+        let block: Block<'_> = content.list()?.into_iter().find(|block| is_result_block(*block))?.object()?;
         let (text, rest) = answer(block.content);
         let outcome: Outcome<'_> = record.outcome.object().unwrap_or_default();
         let handed_over = Delegation::of(&outcome).map(|work| (work.agent.into(), work.prompt.into()));
@@ -174,8 +169,8 @@ impl HeldResult {
     }
 }
 
-fn is_result_block(raw: &&RawValue) -> bool {
-    Field::of(raw).object::<Block<'_>>().is_some_and(|block| is_result(&block))
+fn is_result_block(block: Field<'_>) -> bool {
+    block.object::<Block<'_>>().is_some_and(|block| is_result(&block))
 }
 
 fn is_result(block: &Block<'_>) -> bool {

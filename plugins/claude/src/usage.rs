@@ -36,12 +36,10 @@ pub(crate) fn of(field: Field<'_>) -> Option<UsageRecord<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolpath_plugin_api::kit::json::RawValue;
 
     #[track_caller]
     fn check(json: &str, expected: Option<[Option<u64>; 4]>) {
-        let raw: &RawValue = serde_json::from_str(json).expect("JSON");
-        let usage = of(Field(Some(raw)));
+        let usage = of(Field::parse(json));
         let counts = usage
             .map(|usage| [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens]);
         assert_eq!(counts, expected, "{json}");

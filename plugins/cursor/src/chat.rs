@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use toolpath_plugin_api::kit::field::Field;
-use toolpath_plugin_api::kit::json::{RawValue, quoted};
+use toolpath_plugin_api::kit::json::quoted;
 use toolpath_plugin_api::kit::sqlite::Database;
 use toolpath_plugin_api::{Origin, PluginError, Role, Sink, Summary, ToolResultRecord};
 
@@ -162,8 +162,8 @@ fn message(
 ) -> Result<(), PluginError> {
     let Ok(json) = &row.data else { return row.unreadable(line, sink) };
     let shape: shape::Line<'_> = row.shape();
-    let pieces: Vec<&RawValue> = shape.content.list().unwrap_or_default();
-    let read: Vec<Piece<'_>> = pieces.iter().map(|raw| Field(Some(raw)).object_or_default()).collect();
+    let pieces = shape.content.list().unwrap_or_default();
+    let read: Vec<Piece<'_>> = pieces.iter().map(|raw| raw.object_or_default()).collect();
     let of = |kind: &str| read.iter().filter(|piece| piece.kind.is(kind)).collect::<Vec<_>>();
     let mut texts: Vec<String> = shape.content.text().map(|text| text.into_owned()).into_iter().collect();
     texts.extend(of("text").iter().filter_map(|piece| piece.text.filled()).map(|text| text.into_owned()));
@@ -199,9 +199,10 @@ fn message(
             let mut edits = Vec::new();
             for (id, name, input) in &calls {
                 // The result of an edit tells nothing of the file, so the write stands with its call.
-                let parsed: Option<&RawValue> = serde_json::from_str(input).ok();
                 edits.extend(
-                    edits::of(name, &[Field(parsed)], Field(None), &|_| None, cwd).into_iter().map(|edit| (id, edit)),
+                    edits::of(name, &[Field::parse(input)], Field::default(), &|_| None, cwd)
+                        .into_iter()
+                        .map(|edit| (id, edit)),
                 );
                 turn.tool_use(tool_use(id, name, input, row.origin));
             }
@@ -233,7 +234,7 @@ fn message(
     let told = ["text", "reasoning", "tool-call", "tool-result"];
     for (raw, piece) in pieces.iter().zip(&read).filter(|(_, piece)| !told.iter().any(|kind| piece.kind.is(kind))) {
         let _ = piece;
-        beside("content-block", raw.get(), row, line, sink)?;
+        beside("content-block", raw.json().unwrap_or("null"), row, line, sink)?;
     }
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::sqlite::MAGIC;
 
 use crate::shape::{Line, Piece};
@@ -39,10 +38,7 @@ pub(crate) fn detect(path: &Path, head: &[u8]) -> u8 {
     }
     let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let is_whole = first.len() < head.len();
-    let line: Line<'_> = serde_json::from_slice::<&serde_json::value::RawValue>(first)
-        .ok()
-        .map(|raw| Field(Some(raw)).object_or_default())
-        .unwrap_or_default();
+    let line: Line<'_> = serde_json::from_slice(first).unwrap_or_default();
     let message: Line<'_> = line.message.object_or_default();
     let is_said = line.role.is("user") || line.role.is("assistant");
     let is_line =
@@ -53,7 +49,7 @@ pub(crate) fn detect(path: &Path, head: &[u8]) -> u8 {
         (true, false) if !is_whole && head.starts_with(b"{\"role\":") => LIKELY,
         (false, true) => {
             let pieces = message.content.list().unwrap_or_default();
-            let first: Piece<'_> = Field(pieces.first().copied()).object_or_default();
+            let first: Piece<'_> = pieces.first().copied().unwrap_or_default().object_or_default();
             if first.text.text().is_some_and(|text| text.contains("<user_query>")) { SURE } else { LIKELY }
         }
         _ => 0,

@@ -86,7 +86,7 @@ fn chunks(path: &str, edited: &Edited<'_>) -> Vec<Edit> {
     let diff: Edited<'_> = edited.diff.object_or_default();
     let chunks = diff.chunks.list().unwrap_or_default();
     let chunks = chunks.iter().filter_map(|raw| {
-        let chunk: Chunk<'_> = Field(Some(raw)).object()?;
+        let chunk: Chunk<'_> = raw.object()?;
         let lines = chunk.lines.text()?;
         let (mut old, mut new) = (String::new(), String::new());
         for line in lines.lines() {
@@ -112,7 +112,7 @@ mod tests {
 
     #[track_caller]
     fn check(tool: &str, args: &str, result: &str, expected: &[Edit]) {
-        let field = |json| Field(Some(serde_json::from_str(json).expect("JSON")));
+        let field = |json| Field::of(serde_json::from_str(json).expect("JSON"));
         let text_of = |key: &str| match key {
             "composer.content.a" => Some("x\n".to_owned()),
             "composer.content.b" => Some("y\n".to_owned()),

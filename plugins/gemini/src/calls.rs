@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::{Category, DelegationRecord, Origin, ToolResultRecord, ToolUseRecord, TurnRecord};
 
 use crate::content::{Answer, Content, answer};
@@ -31,7 +30,7 @@ impl<'a> Call<'a> {
     pub(crate) fn all_of(record: &Record<'a>, content: &Content<'a>, id: &str) -> Vec<Self> {
         let mut calls: Vec<Self> = Vec::new();
         for raw in record.calls.list().unwrap_or_default() {
-            let call: ToolCall<'a> = Field(Some(raw)).object().unwrap_or_default();
+            let call: ToolCall<'a> = raw.object().unwrap_or_default();
             let of = |id| Self::of(&call, id);
             calls.push(of(call.id.id().unwrap_or_else(|| format!("{id}/{}", calls.len()).into())));
         }

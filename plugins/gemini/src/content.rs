@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 
 use toolpath_plugin_api::kit::field::Field;
-use toolpath_plugin_api::kit::json::RawValue;
 
 use crate::shape::{Function, Media, Part, Response, Thought};
 
@@ -20,7 +19,7 @@ pub(crate) struct Content<'a> {
     /// `functionResponse` parts.
     pub(crate) responses: Vec<Function<'a>>,
     /// Parts of all other kinds, as they stand.
-    pub(crate) rest: Vec<&'a RawValue>,
+    pub(crate) rest: Vec<Field<'a>>,
 }
 
 impl<'a> Content<'a> {
@@ -29,11 +28,11 @@ impl<'a> Content<'a> {
         let mut content = Self::default();
         let mut texts: Vec<Cow<'a, str>> = Vec::new();
         for raw in parts(field) {
-            if let Some(text) = Field(Some(raw)).text() {
+            if let Some(text) = raw.text() {
                 texts.push(text);
                 continue;
             }
-            let part: Part<'a> = Field(Some(raw)).object().unwrap_or_default();
+            let part: Part<'a> = raw.object().unwrap_or_default();
             let text = part.text.text();
             let is_bare = text.is_none();
             if let Some(call) = part.call.object() {
@@ -67,18 +66,18 @@ impl<'a> Content<'a> {
 }
 
 /// The elements of a list, or the one value that stands without a list around it.
-pub(crate) fn parts(field: Field<'_>) -> Vec<&RawValue> {
-    field.list().unwrap_or_else(|| field.0.into_iter().collect())
+pub(crate) fn parts<'a>(field: Field<'a>) -> Vec<Field<'a>> {
+    field.list().unwrap_or_else(|| Some(field).filter(|field| field.is_some()).into_iter().collect())
 }
 
 /// The model's thoughts: each its subject and its description.
 pub(crate) fn thoughts(field: Field<'_>) -> Vec<String> {
     let list = field.list().unwrap_or_default().into_iter();
     let thoughts = list.map(|raw| {
-        let thought: Thought<'_> = Field(Some(raw)).object().unwrap_or_default();
+        let thought: Thought<'_> = raw.object().unwrap_or_default();
         let texts = [thought.subject.filled(), thought.description.filled()];
         let text = texts.into_iter().flatten().collect::<Vec<_>>().join("\n");
-        if text.is_empty() { Field(Some(raw)).text().unwrap_or_default().into_owned() } else { text }
+        if text.is_empty() { raw.text().unwrap_or_default().into_owned() } else { text }
     });
     thoughts.filter(|text| !text.is_empty()).collect()
 }
@@ -112,7 +111,7 @@ pub(crate) fn answer<'a>(result: Field<'a>, id: &str) -> Option<Answer<'a>> {
     texts.push(content.text);
     texts.retain(|text| !text.is_empty());
     answer.text = texts.join("\n");
-    answer.rest = content.rest.iter().map(|raw| raw.get().to_owned()).collect();
+    answer.rest = content.rest.iter().map(|raw| raw.json().unwrap_or("null").to_owned()).collect();
     Some(answer)
 }
 
@@ -147,7 +146,7 @@ mod tests {
     use super::*;
 
     fn field(json: &str) -> Field<'_> {
-        Field(Some(serde_json::from_str(json).expect("JSON")))
+        Field::of(serde_json::from_str(json).expect("JSON"))
     }
 
     #[test]

@@ -7,8 +7,6 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
 
-use toolpath_plugin_api::kit::field::Field;
-
 use crate::digest::{self, Id};
 use crate::lines::{End, Piece, Pieces, mend};
 use crate::shape::Record;
@@ -63,9 +61,9 @@ impl Finder {
             let list: Vec<(Id, u64)> = messages
                 .into_iter()
                 .filter_map(|raw| {
-                    let record: Record<'_> = Field(Some(raw)).object()?;
+                    let record: Record<'_> = raw.object()?;
                     let id = record.id.filled()?;
-                    let message = Message::of(record, raw.get(), &id);
+                    let message = Message::of(record, raw.json().unwrap_or_default(), &id);
                     message.is_said().then(|| (digest::of_id(&id), message.digest()))
                 })
                 .collect();

@@ -101,7 +101,7 @@ mod tests {
 
     #[track_caller]
     fn check(display: &str, expected: Option<(&str, bool, Option<&str>)>) {
-        let field = |json| Field(Some(serde_json::from_str(json).expect("JSON")));
+        let field = |json| Field::of(serde_json::from_str(json).expect("JSON"));
         let edit = Edit::of(field(display), field(r#"{"file_path":"/w/a.txt"}"#));
         let seen = edit.as_ref().map(|edit| (&*edit.path, edit.is_new, edit.diff.as_deref()));
         assert_eq!(seen, expected, "{display}");

@@ -113,13 +113,13 @@ impl Glance {
         }
         let directories = facts.directories.list().unwrap_or_default();
         if self.directory.is_none() {
-            self.directory = text(Field(directories.first().copied()));
+            self.directory = text(directories.first().copied().unwrap_or_default());
         }
         for time in [facts.start_time, facts.last_updated] {
             self.span.see(&time.text().unwrap_or_default());
         }
         for message in facts.messages.list().unwrap_or_default() {
-            self.message(serde_json::from_str(message.get()).unwrap_or_default(), message.get());
+            self.message(message.object_or_default(), message.json().unwrap_or("null"));
         }
     }
 

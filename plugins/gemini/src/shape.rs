@@ -147,7 +147,7 @@ impl<'a> Record<'a> {
 
     /// What the message holds, under whichever name.
     pub(crate) fn body(&self) -> Field<'a> {
-        [self.content, self.parts, self.message].into_iter().find(|field| field.0.is_some()).unwrap_or_default()
+        [self.content, self.parts, self.message].into_iter().find(|field| field.is_some()).unwrap_or_default()
     }
 }
 

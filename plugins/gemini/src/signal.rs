@@ -82,7 +82,7 @@ pub(crate) fn of_model(record: &Record<'_>, content: &Content<'_>, after_summary
 /// The only part of a list.
 fn only_part(field: Field<'_>) -> Option<Part<'_>> {
     match *parts(field).as_slice() {
-        [part] if field.is_list() => Field(Some(part)).object(),
+        [part] if field.is_list() => part.object(),
         _ => None,
     }
 }

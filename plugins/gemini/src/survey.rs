@@ -141,7 +141,7 @@ impl Survey {
     fn patch(&mut self, facts: &Record<'_>) {
         self.facts(facts);
         for message in facts.messages.list().unwrap_or_default() {
-            if let Ok(record) = serde_json::from_str::<Record<'_>>(message.get()) {
+            if let Some(record) = message.object::<Record<'_>>() {
                 self.message(&record);
             }
         }
@@ -159,7 +159,7 @@ impl Survey {
         keep(&mut self.summary, facts.summary);
         if self.directory.is_none() {
             let directories = facts.directories.list().unwrap_or_default();
-            keep(&mut self.directory, Field(directories.first().copied()));
+            keep(&mut self.directory, directories.first().copied().unwrap_or_default());
         }
         for time in [facts.start_time, facts.last_updated] {
             self.span.see(&time.text().unwrap_or_default());

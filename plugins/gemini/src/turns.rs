@@ -156,7 +156,8 @@ impl<'a> Message<'a> {
     /// Tells what found no place in the turn.
     fn rest(&self, place: &Place<'_>, sink: &mut Sink<'_>) -> Result<(), Stopped> {
         let answers = self.calls.iter().filter_map(|call| call.answer.as_ref()).flat_map(|answer| &answer.rest);
-        let blocks = self.content.rest.iter().map(|raw| raw.get()).chain(answers.map(String::as_str));
+        let blocks =
+            self.content.rest.iter().map(|raw| raw.json().unwrap_or("null")).chain(answers.map(String::as_str));
         for block in blocks {
             let data = format!(r#"{{"part":{block}}}"#);
             sink.event(&place.part("content-part", &data))?;

@@ -39,7 +39,7 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, expected: Option<[Option<u64>; 3]>) {
-        let usage = of(Field(Some(serde_json::from_str(json).expect("JSON"))));
+        let usage = of(Field::of(serde_json::from_str(json).expect("JSON")));
         let counts = usage.map(|usage| [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens]);
         assert_eq!(counts, expected, "{json}");
     }

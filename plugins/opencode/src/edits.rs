@@ -66,8 +66,8 @@ fn multiedit(input: &Input<'_>, metadata: &Metadata<'_>, cwd: Option<&str>) -> V
     let edits = input.edits.list().unwrap_or_default();
     let results = metadata.results.list().unwrap_or_default();
     let edits = edits.iter().enumerate().filter_map(|(index, raw)| {
-        let own: Input<'_> = Field(Some(raw)).object()?;
-        let result = Field(results.get(index).copied()).object_or_default();
+        let own: Input<'_> = raw.object()?;
+        let result = results.get(index).copied().unwrap_or_default().object_or_default();
         edit(&Input { file: input.file, ..own }, &result, cwd)
     });
     edits.collect()
@@ -75,7 +75,7 @@ fn multiedit(input: &Input<'_>, metadata: &Metadata<'_>, cwd: Option<&str>) -> V
 
 fn patch(input: &Input<'_>, metadata: &Metadata<'_>, cwd: Option<&str>) -> Vec<Edit> {
     let files = metadata.files.list().unwrap_or_default();
-    let files: Vec<FileDiff<'_>> = files.iter().filter_map(|raw| Field(Some(raw)).object()).collect();
+    let files: Vec<FileDiff<'_>> = files.iter().filter_map(|raw| raw.object()).collect();
     let whole: Vec<Edit> = files.iter().filter_map(|file| whole(file, cwd)).collect();
     if !whole.is_empty() && whole.len() == files.len() {
         return whole;

@@ -212,8 +212,9 @@ impl Reader<'_> {
             result.delegation(DelegationRecord::new(agent, &prompt).result(Some(content)));
         }
         sink.tool_result(&result)?;
-        let attachments = call.attachments.list().filter(|list| !list.is_empty()).and(call.attachments.0);
-        self.beside("attachments", Field(attachments), whole, line, sink)
+        let has_any = call.attachments.list().is_some_and(|list| !list.is_empty());
+        let attachments = Some(call.attachments).filter(|_| has_any).unwrap_or_default();
+        self.beside("attachments", attachments, whole, line, sink)
     }
 
     /// Tells a part that is no words, or an unreadable one, as an event.

@@ -94,7 +94,7 @@ impl Reader<'_> {
         self.count(row, sink)?;
         let id = next.call.filled().unwrap_or_else(|| row.id.as_str().into()).into_owned();
         let input = format!(r#"{{"command":{}}}"#, next.command.json().unwrap_or("null"));
-        let input: Field<'_> = Field(serde_json::from_str(&input).ok());
+        let input: Field<'_> = Field::parse(&input);
         let nested: Next<'_> = next.output.object_or_default();
         let output = next.output.text().or_else(|| nested.output.text());
         let call = Call {
@@ -102,8 +102,8 @@ impl Reader<'_> {
             name: "bash".into(),
             input,
             result: output.map(|output| (output, false)),
-            metadata: Field(None),
-            attachments: Field(None),
+            metadata: Field::default(),
+            attachments: Field::default(),
         };
         let mut turn = line.turn(Role::Assistant, &row.id, time, row.origin);
         turn.tool_use(tool_use(&call, row.origin)).harness_generated(Signal::ShellMessage.json());
@@ -125,7 +125,7 @@ impl Reader<'_> {
     ) -> Result<(), PluginError> {
         self.count(row, sink)?;
         let pieces = next.content.list().unwrap_or_default();
-        let pieces: Vec<Piece<'_>> = pieces.iter().map(|raw| Field(Some(raw)).object_or_default()).collect();
+        let pieces: Vec<Piece<'_>> = pieces.iter().map(|raw| raw.object_or_default()).collect();
         let mut calls: Vec<Call<'_>> = Vec::new();
         for piece in pieces.iter().filter(|piece| piece.kind.is("tool")) {
             let id = piece.id.filled().map(|id| id.into_owned());

@@ -155,7 +155,7 @@ fn answer<'a>(state: &State<'a>) -> Cow<'a, str> {
     let pieces: Vec<Cow<'_, str>> = pieces
         .iter()
         .map(|raw| {
-            let piece: shape::Part<'_> = Field(Some(raw)).object_or_default();
+            let piece: shape::Part<'_> = raw.object_or_default();
             piece.text.text().unwrap_or_else(|| {
                 let mime = piece.mime.filled().unwrap_or_default();
                 if mime.is_empty() { "[file]".into() } else { format!("[file: {mime}]").into() }

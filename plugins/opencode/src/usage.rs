@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     fn field(json: &str) -> Field<'_> {
-        Field(Some(serde_json::from_str(json).expect("JSON")))
+        Field::of(serde_json::from_str(json).expect("JSON"))
     }
 
     #[track_caller]

@@ -22,10 +22,10 @@ pub(super) struct LogHunk<'a> {
 }
 
 /// The hunks of a `structuredPatch`; `None` when one of them cannot be read.
-pub(super) fn of(field: Field<'_>) -> Option<Vec<LogHunk<'_>>> {
-    let one = |raw| {
-        let patch: Patch<'_> = Field(Some(raw)).object()?;
-        let lines = patch.lines.list()?.into_iter().map(|line| Field(Some(line)).text());
+pub(super) fn of<'a>(field: Field<'a>) -> Option<Vec<LogHunk<'a>>> {
+    let one = |patch: Field<'a>| {
+        let patch: Patch<'a> = patch.object()?;
+        let lines = patch.lines.list()?.into_iter().map(Field::text);
         let lines: Vec<_> = lines.collect::<Option<_>>()?;
         let (old_lines, new_lines) = (patch.old_lines.count()?, patch.new_lines.count()?);
         // The log counts from the line where an empty range would be; a unified diff from the one before it.

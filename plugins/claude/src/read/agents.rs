@@ -69,9 +69,7 @@ impl Reader<'_> {
             return Ok(Returned::Now);
         }
         place.lead = scope.threads.last_line(place.branch.as_ref(), place.parent.as_deref());
-        // Reports of other tools may be large, and are none.
-        let may_tell = record.outcome.json().is_some_and(results::may_tell_of_agents);
-        let report: Option<AgentReport<'_>> = if may_tell && calls.len() == 1 { record.outcome.object() } else { None };
+        let report: Option<AgentReport<'_>> = if calls.len() == 1 { record.outcome.object() } else { None };
         for ended in report.iter().flat_map(results::ended) {
             self.come_back(|launch, agent| agent == ended || launch.result.call() == ended, place, scope, sink)?;
         }

@@ -133,7 +133,7 @@ fn thinking(shape: &shape::Bubble<'_>) -> Option<String> {
     let one = text(shape.thinking).filter(|text| !text.trim().is_empty());
     one.or_else(|| {
         let blocks = shape.thoughts.list().unwrap_or_default();
-        let blocks: Vec<String> = blocks.iter().filter_map(|raw| text(Field(Some(raw)))).collect();
+        let blocks: Vec<String> = blocks.into_iter().filter_map(text).collect();
         Some(blocks.join("\n")).filter(|text| !text.trim().is_empty())
     })
 }
@@ -142,11 +142,8 @@ impl Notice {
     /// The notice in a field: an object, or one written as a string; `None` when it says nothing.
     fn of(field: Field<'_>) -> Option<Self> {
         let text = field.filled();
-        let nested: Option<&RawValue> = text.as_deref().and_then(|text| serde_json::from_str(text).ok());
-        let field = match nested {
-            Some(nested) if nested.get().starts_with('{') => Field(Some(nested)),
-            _ => field,
-        };
+        let nested = text.as_deref().map(Field::parse).filter(|nested| nested.is_object());
+        let field = nested.unwrap_or(field);
         let json = field.json().filter(|json| is_filled(json))?.to_owned();
         Some(Self { words: words(field, 0).or(text.map(Cow::into_owned)).unwrap_or_default(), json })
     }
@@ -219,7 +216,7 @@ mod tests {
 
     #[track_caller]
     fn bubble(json: &str) -> Bubble<'_> {
-        Bubble::of(serde_json::from_str(json).expect("a bubble"), Field(None))
+        Bubble::of(serde_json::from_str(json).expect("a bubble"), Field::default())
     }
 
     #[test]

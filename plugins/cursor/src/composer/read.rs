@@ -89,7 +89,7 @@ impl<'s> Reader<'s> {
         };
         let mut reader = Self { store, facts: Facts::new(id), told: HashSet::from([id.to_owned()]), records: 0 };
         let composer: Composer<'_> = row.shape();
-        let head = store.head(id).map(|raw| Field(Some(raw)).object_or_default()).unwrap_or_default();
+        let head = store.head(id).object_or_default();
         let either = |of: fn(&Composer<'_>) -> Option<String>| of(&composer).or_else(|| of(&head));
         reader.facts.title = either(|composer| composer.name.filled().map(Into::into));
         reader.facts.directory = either(|composer| folder_of(composer.workspace));
@@ -127,9 +127,9 @@ impl<'s> Reader<'s> {
         let within = composer.conversation.list().unwrap_or_default();
         if headers.is_empty() && !within.is_empty() {
             for (nth, raw) in within.iter().enumerate() {
-                let bubble: shape::Bubble<'_> = Field(Some(raw)).object_or_default();
+                let bubble: shape::Bubble<'_> = raw.object_or_default();
                 let own = bubble.id.filled().map_or_else(|| format!("{id}:{}", nth + 1), Into::into);
-                let row = Row::new(own, raw.get(), true, row.origin);
+                let row = Row::new(own, raw.json().unwrap_or("null"), true, row.origin);
                 let is_last = is_aborted && nth + 1 == within.len();
                 self.bubble(&row, None, is_last, &mut line, &mut common, sink)?;
             }
@@ -149,7 +149,7 @@ impl<'s> Reader<'s> {
     #[expect(clippy::too_many_arguments, reason = "a list, what its composer says of it, and where it is told")]
     fn listed(
         &mut self,
-        headers: &[&RawValue],
+        headers: &[Field<'_>],
         is_aborted: bool,
         is_live: bool,
         origin: Origin,
@@ -157,14 +157,14 @@ impl<'s> Reader<'s> {
         common: &mut Common<'_>,
         sink: &mut Sink<'_>,
     ) -> Result<(), PluginError> {
-        let id_of = |raw: &RawValue| {
-            let header: Header<'_> = Field(Some(raw)).object_or_default();
-            header.id.filled().or_else(|| Field(Some(raw)).filled()).map(|id| id.into_owned())
+        let id_of = |raw: &Field<'_>| {
+            let header: Header<'_> = raw.object_or_default();
+            header.id.filled().or_else(|| raw.filled()).map(|id| id.into_owned())
         };
-        let known: HashSet<u64> = headers.iter().filter_map(|raw| id_of(raw)).map(|id| digest(&id)).collect();
+        let known: HashSet<u64> = headers.iter().filter_map(id_of).map(|id| digest(&id)).collect();
         let mut span = Listing::default();
         // Which listed bubble is the last has to be known before it is told, and so which of them are there.
-        for (nth, id) in headers.iter().filter_map(|raw| id_of(raw)).enumerate() {
+        for (nth, id) in headers.iter().filter_map(id_of).enumerate() {
             match self.store.bubble(common.id, &id)? {
                 Some(row) => span.see(nth, time_of(&row)),
                 None => span.missing += 1,
@@ -175,7 +175,7 @@ impl<'s> Reader<'s> {
             sink.diagnostic(Severity::Info, "missing-bubbles", &message, origin)?;
         }
         let mut orphans = self.orphans(common.id, &known, &span, is_live, sink)?.into_iter().peekable();
-        let mut ids = headers.iter().filter_map(|raw| id_of(raw)).enumerate();
+        let mut ids = headers.iter().filter_map(id_of).enumerate();
         let mut next = self.next_listed(&mut ids, common.id)?;
         while let Some((nth, row)) = next {
             next = self.next_listed(&mut ids, common.id)?;
@@ -250,7 +250,7 @@ impl<'s> Reader<'s> {
         let mut orphans = Vec::new();
         for id in keys.into_iter().filter(|key| !known.contains(&digest(key))) {
             let Some(row) = self.store.bubble(composer, &id)? else { continue };
-            let bubble = Bubble::of(row.shape(), Field(None));
+            let bubble = Bubble::of(row.shape(), Field::default());
             let time = bubble.time.unwrap_or_default();
             let is_own = (bubble.error.is_some() && span.holds(&time)) || (is_live && span.is_behind(&time));
             orphans.push(Orphan { time, id, is_own });
@@ -269,7 +269,7 @@ impl<'s> Reader<'s> {
         common: &mut Common<'_>,
         sink: &mut Sink<'_>,
     ) -> Result<(), PluginError> {
-        let tool = Field(common.tools.get(&row.id).map(|tool| &**tool));
+        let tool = common.tools.get(&row.id).map(|tool| Field::of(tool)).unwrap_or_default();
         let bubble = Bubble::of(row.shape(), tool);
         if self.facts.directory.is_none() {
             self.facts.directory = directory(&bubble.shape);
@@ -416,15 +416,12 @@ impl<'s> Reader<'s> {
             self.child(child, Some(id), agent.as_deref().unwrap_or(child), line, sink)?;
         }
         let Some((content, is_error)) = &tool.result else { return Ok(()) };
-        let field = |json: &'_ Option<String>| -> Option<Box<RawValue>> { serde_json::from_str(json.as_deref()?).ok() };
-        let (input, params) = (field(&Some(tool.input.clone())), field(&tool.params));
-        let outcome = field(&Some(content.clone()));
         let edits = if *is_error {
             Vec::new()
         } else {
-            let args = [Field(params.as_deref()), Field(input.as_deref())];
+            let args = [Field::parse(tool.params.as_deref().unwrap_or_default()), Field::parse(&tool.input)];
             let text_of = |key: &str| self.store.text(key);
-            edits::of(&tool.name, &args, Field(outcome.as_deref()), &text_of, self.facts.directory.as_deref())
+            edits::of(&tool.name, &args, Field::parse(content), &text_of, self.facts.directory.as_deref())
         };
         let mut result = ToolResultRecord::new(id, content, *is_error, row.origin);
         result.timestamp(time).part_of_record(true);
@@ -475,13 +472,13 @@ fn beside(name: &str, json: &str, row: &Row, time: &str, line: &Line, sink: &mut
 }
 
 fn time_of(row: &Row) -> Option<String> {
-    Bubble::of(row.shape(), Field(None)).time
+    Bubble::of(row.shape(), Field::default()).time
 }
 
 /// The folder that a bubble names, where its composer names none.
 fn directory(bubble: &shape::Bubble<'_>) -> Option<String> {
     let first = bubble.folders.list().and_then(|folders| folders.first().copied());
-    let uri = Field(first).filled().and_then(|uri| path_of(&uri));
+    let uri = first.unwrap_or_default().filled().and_then(|uri| path_of(&uri));
     bubble.folder.filled().map(Into::into).or(uri)
 }
 
@@ -489,7 +486,7 @@ fn directory(bubble: &shape::Bubble<'_>) -> Option<String> {
 fn tools_of(capabilities: Field<'_>) -> BTreeMap<String, Box<RawValue>> {
     let mut tools = BTreeMap::new();
     for raw in capabilities.list().unwrap_or_default() {
-        let capability: Capability<'_> = Field(Some(raw)).object_or_default();
+        let capability: Capability<'_> = raw.object_or_default();
         if capability.kind.count() != Some(15) {
             continue;
         }

@@ -7,7 +7,6 @@
 use std::cell::OnceCell;
 
 use toolpath_plugin_api::kit::field::Field;
-use toolpath_plugin_api::kit::json::RawValue;
 use toolpath_plugin_api::kit::sqlite::{Database, Fault};
 use toolpath_plugin_api::{Origin, PluginError};
 
@@ -110,7 +109,7 @@ impl Composers {
             let composer: Composer<'_> = row.shape();
             called.extend(named(composer.children).chain(named(composer.agents)).filter(|child| *child != id));
             let head = self.head(&id);
-            let head: Composer<'_> = head.map(|raw| Field(Some(raw)).object_or_default()).unwrap_or_default();
+            let head: Composer<'_> = head.object_or_default();
             let caller = [composer.caller, head.caller].map(|caller| caller.object_or_default::<Caller<'_>>().parent);
             if caller.iter().any(|parent| parent.filled().is_some_and(|parent| *parent != *id)) {
                 called.push(id.clone());
@@ -145,7 +144,7 @@ impl Composers {
     ) -> Result<Vec<(String, Option<String>)>, PluginError> {
         let mut ids: Vec<String> = named(composer.children).chain(named(composer.agents)).collect();
         for raw in self.heads() {
-            let head: Composer<'_> = Field(Some(raw)).object_or_default();
+            let head: Composer<'_> = raw.object_or_default();
             let caller: Caller<'_> = head.caller.object_or_default();
             if caller.parent.is(id) {
                 ids.extend(head.id.filled().map(Into::into));
@@ -159,7 +158,7 @@ impl Composers {
             let Some(row) = self.composer(&child)? else { continue };
             let own: Composer<'_> = row.shape();
             let head = self.head(&child);
-            let head: Composer<'_> = head.map(|raw| Field(Some(raw)).object_or_default()).unwrap_or_default();
+            let head: Composer<'_> = head.object_or_default();
             let call = [own.caller, head.caller].into_iter().find_map(|caller| {
                 let caller: Caller<'_> = caller.object_or_default();
                 caller.call.filled().map(|call| call.into_owned())
@@ -170,14 +169,12 @@ impl Composers {
     }
 
     /// What the index of all composers says of one.
-    pub(crate) fn head(&self, id: &str) -> Option<&RawValue> {
-        self.heads().into_iter().find(|raw| {
-            let head: Composer<'_> = Field(Some(raw)).object_or_default();
-            head.id.is(id)
-        })
+    pub(crate) fn head(&self, id: &str) -> Field<'_> {
+        let is_own = |head: &Field<'_>| head.object_or_default::<Composer<'_>>().id.is(id);
+        self.heads().into_iter().find(is_own).unwrap_or_default()
     }
 
-    fn heads(&self) -> Vec<&RawValue> {
+    fn heads(&self) -> Vec<Field<'_>> {
         let json = self.heads.get_or_init(|| {
             let sql = "SELECT value FROM ItemTable WHERE key = 'composer.composerHeaders'";
             let read = || self.database.row(sql, [], |cells| cells.cell(0).text().map(|(text, _)| text.into_owned()));
@@ -195,5 +192,5 @@ impl Composers {
 
 /// The ids in a list of them.
 fn named(field: Field<'_>) -> impl Iterator<Item = String> {
-    field.list().unwrap_or_default().into_iter().filter_map(|raw| Field(Some(raw)).filled().map(Into::into))
+    field.list().unwrap_or_default().into_iter().filter_map(|raw| raw.filled().map(Into::into))
 }

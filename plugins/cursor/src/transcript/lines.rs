@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use toolpath_plugin_api::kit::field::Field;
-use toolpath_plugin_api::kit::json::{RawValue, quoted};
+use toolpath_plugin_api::kit::json::quoted;
 use toolpath_plugin_api::kit::lines::Lines;
 use toolpath_plugin_api::{Category, Origin, PluginError, Role, Severity, Sink, Summary, ToolUseRecord};
 
@@ -211,9 +211,10 @@ impl Reader {
         for (id, (name, input)) in ids.iter().zip(&content.calls) {
             // No result is ever recorded, so a write is told by its call.
             turn.tool_use(ToolUseRecord::new(id, name, input, row.origin).category(tools::category_of(name)));
-            let parsed: Option<&RawValue> = serde_json::from_str(input).ok();
             edits.extend(
-                edits::of(name, &[Field(parsed)], Field(None), &|_| None, None).into_iter().map(|edit| (id, edit)),
+                edits::of(name, &[Field::parse(input)], Field::default(), &|_| None, None)
+                    .into_iter()
+                    .map(|edit| (id, edit)),
             );
             if is_handing_over(name) {
                 let args: Args<'_> = serde_json::from_str(input).unwrap_or_default();
@@ -263,18 +264,18 @@ impl Content {
             texts.push(text.into_owned());
         }
         for raw in field.list().unwrap_or_default() {
-            let piece: Piece<'_> = Field(Some(raw)).object_or_default();
+            let piece: Piece<'_> = raw.object_or_default();
             match (piece.kind.text().as_deref(), piece.text.text()) {
                 (Some("text"), Some(text)) => texts.push(text.into_owned()),
                 (Some("tool_use"), _) => {
                     let input = piece.input.json().unwrap_or("null").to_owned();
                     content.calls.push((piece.name.text().unwrap_or_default().into_owned(), input));
                 }
-                _ => match Field(Some(raw)).text() {
+                _ => match raw.text() {
                     Some(text) => texts.push(text.into_owned()),
                     None => {
                         texts.push(format!("[{}]", piece.kind.filled().unwrap_or("block".into())));
-                        content.rest.push(raw.get().to_owned());
+                        content.rest.push(raw.json().unwrap_or("null").to_owned());
                     }
                 },
             }

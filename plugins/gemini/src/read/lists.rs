@@ -58,11 +58,8 @@ impl Reader {
             sink.event(&self.place(name.to_owned(), origin).event("checkpoint", json))?;
             return self.rebuild(patch.messages, name, origin, session, sink);
         }
-        let keys: Vec<String> = set
-            .object::<std::collections::BTreeMap<String, serde::de::IgnoredAny>>()
-            .map(|fields| fields.into_keys().collect())
-            .unwrap_or_default();
-        if keys == ["lastUpdated"] && patch.last_updated.filled().is_some() {
+        let fields = set.entries().unwrap_or_default();
+        if fields.iter().all(|(key, _)| key == "lastUpdated") && patch.last_updated.filled().is_some() {
             let reason = "the time of the last change, which the session has";
             return Ok(sink.skip(&SkipRecord::new(Disposition::Folded, reason, origin))?);
         }
@@ -87,10 +84,10 @@ impl Reader {
         let mut compressed: Option<(usize, String)> = None;
         self.after_summary = false;
         for (nth, raw) in messages.list().unwrap_or_default().into_iter().enumerate() {
-            let Ok(record) = serde_json::from_str::<Record<'_>>(raw.get()) else { continue };
+            let Some(record) = raw.object::<Record<'_>>() else { continue };
             let id = record.id.filled().unwrap_or_else(|| format!("{name}/{nth}").into());
             let key = digest::of_id(&id);
-            let message = Message::of(record, raw.get(), &id);
+            let message = Message::of(record, raw.json().unwrap_or_default(), &id);
             let copied = || message.may_be_copy().then(|| message.digest());
             let known = old.entry(key, self.copies.get(&key).copied()).or_else(|| {
                 let is_told = self.born.contains_key(&key)

@@ -2,7 +2,7 @@ use super::*;
 
 #[track_caller]
 fn check(tool: &str, input: &str, metadata: &str, expected: &[Edit]) {
-    let field = |json| Field(Some(serde_json::from_str(json).expect("JSON")));
+    let field = |json| Field::of(serde_json::from_str(json).expect("JSON"));
     assert_eq!(of(tool, field(input), field(metadata), Some("/w")), expected, "{tool} {input} {metadata}");
 }
 

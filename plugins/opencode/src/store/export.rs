@@ -3,7 +3,6 @@
 //! The file is one JSON value, so it is in memory as a whole.
 
 use toolpath_plugin_api::kit::field::Field;
-use toolpath_plugin_api::kit::json::RawValue;
 use toolpath_plugin_api::{Origin, PluginError};
 
 use crate::shape::{Export, Message, Session};
@@ -36,19 +35,19 @@ impl Exported {
     }
 }
 
-fn message(nth: usize, raw: &RawValue) -> (Row, Vec<Row>) {
+fn message(nth: usize, raw: Field<'_>) -> (Row, Vec<Row>) {
     let origin = Origin { line: nth as u64, ..Origin::default() };
-    let export: Export<'_> = Field(Some(raw)).object_or_default();
+    let export: Export<'_> = raw.object_or_default();
     let info: Message<'_> = export.info.object_or_default();
     let id = info.id.filled().map_or_else(|| format!("message-{nth}"), Into::into);
     let parts = export.parts.list().unwrap_or_default();
     let parts = parts.iter().enumerate().map(|(index, raw)| {
-        let within: Message<'_> = Field(Some(raw)).object_or_default();
+        let within: Message<'_> = raw.object_or_default();
         let part = within.id.filled().map_or_else(|| format!("{id}/{}", index + 1), Into::into);
-        Row::new(part, origin).with(raw.get(), true, "the part")
+        Row::new(part, origin).with(raw.json().unwrap_or("null"), true, "the part")
     });
     let parts = parts.collect();
-    let json = export.info.json().unwrap_or(raw.get());
+    let json = export.info.json().unwrap_or_else(|| raw.json().unwrap_or("null"));
     (Row::new(id, origin).with(json, true, "the message"), parts)
 }
 
