@@ -50,7 +50,7 @@ impl<'a> Line<'a> {
     /// Its text, and whether that is faithful: bytes that are no UTF-8 are replaced by U+FFFD.
     pub fn text(&self) -> (Cow<'a, str>, bool) {
         // Checked on its own first: looking for the replacements is several times as slow.
-        match std::str::from_utf8(self.bytes) {
+        match simdutf8::basic::from_utf8(self.bytes) {
             Ok(text) => (Cow::Borrowed(text), true),
             Err(_) => (String::from_utf8_lossy(self.bytes), false),
         }

@@ -53,13 +53,18 @@ impl Places {
     pub fn of<'a>(&'a mut self, text: &'a str) -> Option<Tree<'a>> {
         self.places.clear();
         self.open.clear();
-        let is_plain = u32::try_from(text.len()).is_ok() && !text.bytes().any(|byte| byte < b' ');
+        let is_plain = u32::try_from(text.len()).is_ok() && !has_control(text.as_bytes());
         let search = Search { bytes: text.as_bytes(), at: 0, places: &mut self.places, open: &mut self.open };
         if !is_plain || !text.starts_with('{') || search.run().is_none() {
             return None;
         }
         Some(Tree { text, places: &self.places })
     }
+}
+
+/// Whether a byte is that of a control character. A loop without a way out is one that looks at many bytes at a time.
+fn has_control(bytes: &[u8]) -> bool {
+    bytes.chunks(1024).any(|chunk| chunk.iter().fold(false, |found, &byte| found | (byte < b' ')))
 }
 
 impl<'a> Tree<'a> {

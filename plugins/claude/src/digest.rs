@@ -2,28 +2,31 @@
 //!
 //! They never leave the process and decide nothing but equality.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 /// Digest of a text.
 pub(crate) fn of_text(text: &str) -> u128 {
-    of(&[text])
+    xxh3_128(text.as_bytes())
 }
 
 /// Digest of several texts; where one ends and the next begins counts.
 pub(crate) fn of(texts: &[&str]) -> u128 {
-    u128::from(half(0, texts)) << 64 | u128::from(half(1, texts))
+    state_of(texts).digest128()
 }
 
-/// Digest of several texts that are compared only with few others, or beside a digest of their own.
+/// Digest of several texts that are compared only with few others, or beside a digest of their own; where one ends and
+/// the next begins counts.
 pub(crate) fn short(texts: &[&str]) -> u64 {
-    half(0, texts)
+    state_of(texts).digest()
 }
 
-/// `DefaultHasher::new` has fixed keys; two of them that begin differently give 128 bits.
-fn half(seed: u8, texts: &[&str]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (seed, texts).hash(&mut hasher);
-    hasher.finish()
+fn state_of(texts: &[&str]) -> Xxh3 {
+    let mut state = Xxh3::new();
+    for text in texts {
+        state.update(&text.len().to_le_bytes());
+        state.update(text.as_bytes());
+    }
+    state
 }
 
 #[cfg(test)]

@@ -176,7 +176,11 @@ impl<'a> Report<'a> {
     fn has_tabs(&self) -> bool {
         let texts = [&self.original, &self.old, &self.new, &self.content];
         let steps = self.steps.iter().flat_map(|step| [&step.old, &step.new]);
-        texts.into_iter().flatten().chain(steps).any(|text| text.starts_with('\t') || text.contains("\n\t"))
+        texts
+            .into_iter()
+            .flatten()
+            .chain(steps)
+            .any(|text| text.starts_with('\t') || memchr::memmem::find(text.as_bytes(), b"\n\t").is_some())
     }
 }
 
