@@ -174,7 +174,7 @@ impl<'a> Part<'a> for Cow<'a, str> {
 
     fn take(from: &mut Body<'a>) -> Result<Self, Garbled> {
         let length = take_length(from)?;
-        let text = std::str::from_utf8(from.bytes(length)?).map_err(|_| Garbled("a text that is no UTF-8"))?;
+        let text = simdutf8::basic::from_utf8(from.bytes(length)?).map_err(|_| Garbled("a text that is no UTF-8"))?;
         Ok(Cow::Borrowed(text))
     }
 }

@@ -20,6 +20,7 @@ pub mod derive;
 pub mod digest;
 pub mod document;
 pub mod error;
+mod escape;
 pub mod extract;
 pub mod frame;
 pub mod intake;

@@ -21,7 +21,7 @@ pub struct Output {
 
 #[derive(Debug)]
 enum Place {
-    Stdout(BufWriter<io::Stdout>),
+    Stdout(BufWriter<Stdout>),
     /// A device or a pipe, which is written to and not replaced.
     Device(BufWriter<File>),
     File(Box<Replacement>),
@@ -42,8 +42,11 @@ impl Output {
     /// Makes ready to write to `path`; without one, or with `-`, to standard output. `session` must not be replaced.
     pub fn open(path: Option<&Path>, session: &Path) -> Result<Self, Error> {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
-            let place = Place::Stdout(BufWriter::with_capacity(BUFFER, io::stdout()));
-            return Ok(Self { name: "standard output".to_owned(), place });
+            let name = "standard output".to_owned();
+            return match stdout() {
+                Ok(out) => Ok(Self { name, place: Place::Stdout(BufWriter::with_capacity(BUFFER, out)) }),
+                Err(source) => Err(Error::Output { target: name, source }),
+            };
         };
         let name = format!("`{}`", path.display());
         match open_file(path, session) {
@@ -55,7 +58,7 @@ impl Output {
     /// Whether somebody may be reading along, so that each piece should leave at once.
     pub fn is_live(&self) -> bool {
         match &self.place {
-            Place::Stdout(out) => out.get_ref().is_terminal() || !is_regular_stdout(),
+            Place::Stdout(out) => out.get_ref().is_terminal() || !is_regular(out.get_ref()),
             Place::Device(_) => true,
             Place::File(_) => false,
         }
@@ -175,15 +178,31 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
 }
 
-/// Whether standard output is a file, where nobody reads along.
+/// Standard output as it is, without the buffer that looks for the ends of lines.
 #[cfg(unix)]
-fn is_regular_stdout() -> bool {
+pub(crate) type Stdout = File;
+/// Standard output.
+#[cfg(not(unix))]
+pub(crate) type Stdout = io::Stdout;
+
+#[cfg(unix)]
+pub(crate) fn stdout() -> io::Result<Stdout> {
     use std::os::fd::AsFd;
-    let copy = io::stdout().as_fd().try_clone_to_owned().map(File::from);
-    copy.and_then(|file| file.metadata()).is_ok_and(|metadata| metadata.is_file())
+    io::stdout().as_fd().try_clone_to_owned().map(File::from)
 }
 
 #[cfg(not(unix))]
-fn is_regular_stdout() -> bool {
+pub(crate) fn stdout() -> io::Result<Stdout> {
+    Ok(io::stdout())
+}
+
+/// Whether standard output is a file, where nobody reads along.
+#[cfg(unix)]
+fn is_regular(out: &Stdout) -> bool {
+    out.metadata().is_ok_and(|metadata| metadata.is_file())
+}
+
+#[cfg(not(unix))]
+fn is_regular(_: &Stdout) -> bool {
     false
 }

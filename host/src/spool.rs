@@ -80,9 +80,14 @@ impl Spool {
         if segment.offset < filed_end {
             let file = self.file.as_mut().ok_or(io::ErrorKind::UnexpectedEof)?;
             file.seek(SeekFrom::Start(segment.offset))?;
-            let wanted = filed_end - segment.offset;
-            if io::copy(&mut file.take(wanted), &mut *out)? != wanted {
-                return Err(io::ErrorKind::UnexpectedEof.into());
+            let mut wanted = (filed_end - segment.offset) as usize;
+            // Into memory of our own: what is at hand where anything may be written to is small.
+            let mut buffer = vec![0; wanted.min(GATHER)];
+            while wanted > 0 {
+                let part = &mut buffer[..wanted.min(GATHER)];
+                file.read_exact(part)?;
+                out.write_all(part)?;
+                wanted -= part.len();
             }
         }
         if segment.end() > self.filed {

@@ -10,6 +10,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use crate::escape;
 use crate::json::Json;
 use crate::turn::{DelegatedWork, Environment, TokenUsage, ToolCategory, ToolInvocation, ToolResult};
 
@@ -40,7 +41,7 @@ pub struct StepIdentity<'a> {
 #[derive(Debug, Serialize)]
 pub struct Change<'a> {
     /// Unified diff.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "escape::some")]
     pub raw: Option<Cow<'a, str>>,
     /// What the change means.
     pub structural: Structural<'a>,
@@ -74,8 +75,9 @@ pub struct Append<'a> {
     pub(crate) role: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stop_reason: Option<&'a str>,
+    #[serde(serialize_with = "escape::text")]
     pub(crate) text: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "escape::some")]
     pub(crate) thinking: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) token_usage: Option<Usage<'a>>,
@@ -120,9 +122,9 @@ pub(crate) enum WriteType {
 pub struct FileWrite<'a> {
     #[serde(rename = "type")]
     pub(crate) kind: WriteType,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "escape::some")]
     pub(crate) after: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "escape::some")]
     pub(crate) before: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) edits: Option<Edits<'a>>,
@@ -151,9 +153,9 @@ pub(crate) enum Edits<'a> {
 /// One of several writes to one file.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct OneWrite<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "escape::some")]
     pub(crate) after: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "escape::some")]
     pub(crate) before: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) edits: Option<Edits<'a>>,

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::escape;
 use crate::json::Json;
 
 /// Text that is borrowed or owned.
@@ -108,6 +109,7 @@ pub struct ToolInvocation<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ToolResult<'a> {
     /// Text of the answer.
+    #[serde(serialize_with = "escape::text")]
     pub content: Text<'a>,
     /// The call failed.
     pub is_error: bool,

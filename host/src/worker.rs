@@ -19,6 +19,7 @@ use toolpath_plugin_api::path_from;
 use crate::error::Error;
 use crate::frame::Frame;
 use crate::intake::{Ended, Flow, Intake};
+use crate::output;
 use crate::plugin::feed;
 use crate::plugin::inspect::inspect;
 use crate::plugin::locate::Located;
@@ -128,7 +129,8 @@ pub fn run() -> ExitCode {
     let Some(order) = read.ok().and_then(|_| serde_json::from_slice::<Order>(&order).ok()) else {
         return ExitCode::from(2);
     };
-    let mut teller = Teller { out: io::stdout(), buffer: Vec::with_capacity(BUFFER * 2), is_closed: false };
+    let Ok(out) = output::stdout() else { return ExitCode::from(2) };
+    let mut teller = Teller { out, buffer: Vec::with_capacity(BUFFER * 2), is_closed: false };
     match close_in(&order).and_then(|()| carry_out(&order, &mut teller)) {
         Ok(ended) => teller.tell(&Frame::End(ended)),
         Err(refusal) => teller.tell(&Frame::Opened(Err(refusal))),
@@ -211,7 +213,7 @@ const BUFFER: usize = 64 * 1024;
 
 /// Tells each call through the pipe.
 struct Teller {
-    out: io::Stdout,
+    out: output::Stdout,
     buffer: Vec<u8>,
     /// The host has heard enough, or is gone.
     is_closed: bool,
@@ -229,8 +231,7 @@ impl Teller {
     }
 
     fn flush(&mut self) {
-        let mut out = self.out.lock();
-        self.is_closed |= out.write_all(&self.buffer).and_then(|()| out.flush()).is_err();
+        self.is_closed |= self.out.write_all(&self.buffer).and_then(|()| self.out.flush()).is_err();
         self.buffer.clear();
         self.buffer.shrink_to(4 * BUFFER);
     }

@@ -8,6 +8,7 @@ mod hunks;
 
 use std::borrow::Cow;
 
+use memchr::memmem;
 use toolpath_plugin_api::MutationRecord;
 use toolpath_plugin_api::kit::diff::unified;
 use toolpath_plugin_api::kit::field::Field;
@@ -180,7 +181,7 @@ impl<'a> Report<'a> {
             .into_iter()
             .flatten()
             .chain(steps)
-            .any(|text| text.starts_with('\t') || memchr::memmem::find(text.as_bytes(), b"\n\t").is_some())
+            .any(|text| text.starts_with('\t') || memmem::find(text.as_bytes(), b"\n\t").is_some())
     }
 }
 
@@ -211,9 +212,10 @@ fn replaced(text: &str, old: &str, new: &str, all: bool) -> Option<String> {
     }
     // A line that is deleted takes its end along.
     let whole_line = format!("{old}\n");
-    let old = if new.is_empty() && !old.ends_with('\n') && text.contains(&whole_line) { &whole_line } else { old };
+    let holds = |part: &str| memmem::find(text.as_bytes(), part.as_bytes());
+    let old = if new.is_empty() && !old.ends_with('\n') && holds(&whole_line).is_some() { &whole_line } else { old };
     if !all {
-        return text.contains(old).then(|| text.replacen(old, new, 1));
+        return holds(old).map(|at| [&text[..at], new, &text[at + old.len()..]].concat());
     }
     let count = text.matches(old).count();
     let length = text.len().checked_add(count.checked_mul(new.len())?)?;
