@@ -26,6 +26,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use toolpath_plugin_api::kit::table::Table;
 
 use crate::digest;
 use crate::record::{Branch, Diagnostic, EventRecord, Origin, ResultRecord, Severity, SkipRecord, TurnRecord};
@@ -81,9 +82,11 @@ impl Steps {
 struct LineEnd {
     /// Its last step so far.
     tip: Seq,
-    /// The turn that started it; `None` for the events before every turn.
-    turn: Option<Seq>,
+    /// The turn that started it; [`NO_TURN`] for the events before every turn.
+    turn: Seq,
 }
+
+const NO_TURN: Seq = Seq::MAX;
 
 /// A sub-agent's branch.
 #[derive(Clone, Copy, Debug)]
@@ -100,8 +103,8 @@ struct Call {
     turn: Seq,
     index: u32,
     actor: ActorId,
-    /// Digest of its result; 0 while it has none.
-    result: u128,
+    /// Half the digest of its result; [`NO_RESULT`] while it has none.
+    result: digest::Half,
 }
 
 /// Derives the steps of one path.
@@ -111,7 +114,7 @@ pub struct Deriver {
     actors: Actors,
     groups: Groups,
     waiting: Waiting,
-    calls: digest::Map<Call>,
+    calls: Table<Call>,
     /// The line of each step.
     line_of: Vec<Line>,
     lines: Vec<LineEnd>,
@@ -140,7 +143,7 @@ impl Deriver {
             actors: Actors::new(provider),
             groups: Groups::default(),
             waiting: Waiting::default(),
-            calls: digest::Map::default(),
+            calls: Table::default(),
             line_of: Vec::new(),
             lines: Vec::new(),
             main: None,
@@ -274,8 +277,8 @@ impl Deriver {
     pub fn result(&mut self, record: ResultRecord<'_>) -> io::Result<Became> {
         let key = digest::of_text(&record.call_id);
         let content = result_digest(&record.result, &record.file_mutations);
-        match self.calls.get_mut(&key) {
-            Some(call) if call.result == 0 => {
+        match self.calls.get_mut(key) {
+            Some(call) if call.result == NO_RESULT => {
                 call.result = content;
                 let (turn, index) = (call.turn, call.index);
                 self.returning.extend(self.branches_of.get(&key).into_iter().flatten());
@@ -301,7 +304,7 @@ impl Deriver {
                     ),
                 };
                 self.say(Severity::Warning, "orphan-result", message, record.origin);
-                if !self.calls.contains_key(&key) {
+                if !self.calls.contains(key) {
                     // Remembered, so that the same result told again is a duplicate.
                     let actor = self.actors.harness();
                     self.calls.insert(key, Call { turn: Seq::MAX, index: 0, actor, result: content });
@@ -410,7 +413,7 @@ impl Deriver {
 
     /// The turn that started a line, by its step's id.
     fn turn_name(&mut self, line: Option<Line>) -> io::Result<Option<String>> {
-        let turn = line.and_then(|line| self.lines[line as usize].turn);
+        let turn = line.map(|line| self.lines[line as usize].turn).filter(|turn| *turn != NO_TURN);
         turn.map(|turn| self.ids.name(turn)).transpose()
     }
 
@@ -423,7 +426,7 @@ impl Deriver {
     /// Starts a line with step `seq`, whose place is kept with it.
     fn start_line(&mut self, seq: Seq, turn: Option<Seq>) -> Line {
         let line = Line::try_from(self.lines.len()).expect("there are no more lines than steps");
-        self.lines.push(LineEnd { tip: seq, turn });
+        self.lines.push(LineEnd { tip: seq, turn: turn.unwrap_or(NO_TURN) });
         self.line_of.push(line);
         self.pieces.reserve();
         line
@@ -445,7 +448,7 @@ impl Deriver {
         }
         let call = branch.call.as_deref().map(digest::of_text);
         // A call of which only a result was told was made by no turn.
-        let caller = call.and_then(|call| self.calls.get(&call)).copied().filter(|caller| caller.turn != Seq::MAX);
+        let caller = call.and_then(|call| self.calls.get(call)).copied().filter(|caller| caller.turn != Seq::MAX);
         if let Some(call) = call {
             self.branches_of.entry(call).or_default().push(key);
         }
@@ -460,16 +463,16 @@ impl Deriver {
         let mut outstanding = 0_u32;
         for (index, call) in turn.tool_uses.iter().enumerate() {
             let key = digest::of_text(&call.id);
-            let result = call.result.as_ref().map_or(0, |result| result_digest(result, &[]));
+            let result = call.result.as_ref().map_or(NO_RESULT, |result| result_digest(result, &[]));
             let index = u32::try_from(index).expect("fewer than four billion calls in a turn");
             let before = self.calls.insert(key, Call { turn: seq, index, actor, result });
-            if result == 0 {
+            if result == NO_RESULT {
                 outstanding += 1;
             }
             // The id means this call from now on: an earlier one of the same id gets no result any more.
             match before {
-                Some(before) if before.result == 0 && before.turn == seq => outstanding -= 1,
-                Some(before) if before.result == 0 => self.bring(before.turn, Brought::Nothing)?,
+                Some(before) if before.result == NO_RESULT && before.turn == seq => outstanding -= 1,
+                Some(before) if before.result == NO_RESULT => self.bring(before.turn, Brought::Nothing)?,
                 _ => {}
             }
         }
@@ -495,9 +498,11 @@ impl Deriver {
     }
 }
 
-/// Never 0, which stands for no result.
-fn result_digest(result: &ToolResult<'_>, files: &[FileMutation<'_>]) -> u128 {
-    digest::of(&(result, files)) | 1
+/// Stands for no result, and for no digest of one.
+const NO_RESULT: digest::Half = [0; 2];
+
+fn result_digest(result: &ToolResult<'_>, files: &[FileMutation<'_>]) -> digest::Half {
+    digest::half(digest::of(&(result, files)) | 1)
 }
 
 /// The event that a result becomes for which there is no call.

@@ -100,9 +100,9 @@ impl Spool {
     }
 
     /// Copies pieces to `out` in the order given; neighbours that lie side by side go in one go.
-    pub fn copy_all(&mut self, pieces: &[Segment], out: &mut dyn Write) -> io::Result<()> {
+    pub fn copy_all(&mut self, pieces: impl IntoIterator<Item = Segment>, out: &mut dyn Write) -> io::Result<()> {
         let mut run = Segment::default();
-        for &piece in pieces {
+        for piece in pieces {
             if run.end() == piece.offset {
                 run.length += piece.length;
             } else {
@@ -131,10 +131,10 @@ mod tests {
                 assert_eq!(piece, text.as_bytes(), "limit {limit}");
             }
             let mut all = Vec::new();
-            spool.copy_all(&segments, &mut all).expect("copying");
+            spool.copy_all(segments.iter().copied(), &mut all).expect("copying");
             assert_eq!(all, pieces.concat().as_bytes(), "limit {limit}");
             let mut some = Vec::new();
-            spool.copy_all(&[segments[3], segments[4], segments[1], segments[19]], &mut some).expect("copying");
+            spool.copy_all([segments[3], segments[4], segments[1], segments[19]], &mut some).expect("copying");
             assert_eq!(some, b"piece 3;piece 4;piece 1;piece 19;", "limit {limit}");
         }
     }

@@ -11,6 +11,7 @@ pub mod lines;
 pub mod path;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+pub mod table;
 pub mod testing;
 pub mod time;
 pub mod tree;

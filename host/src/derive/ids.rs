@@ -6,6 +6,8 @@
 use std::collections::VecDeque;
 use std::io;
 
+use toolpath_plugin_api::kit::table::Table;
+
 use crate::digest;
 use crate::spool::{Segment, Spool};
 
@@ -14,17 +16,52 @@ pub(crate) type Seq = u32;
 /// A line of the conversation: a turn and the events that hang on it, or the events before every turn.
 pub(crate) type Line = u32;
 
-/// What an id stands for.
+/// What an id stands for; small, since there is one for each record.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// Digest of the first record that was told under this id.
-    content: u128,
+    /// Half the digest of the first record that was told under this id.
+    content: digest::Half,
     first: Seq,
     /// The step it means now; for a skipped record, the line that it leads to.
     latest: u32,
-    /// The number for the next record under this id that differs.
+    /// The number for the next record under this id that differs; 0 for a skipped record.
     next: u32,
-    is_step: bool,
+}
+
+impl Known {
+    fn is_step(&self) -> bool {
+        self.next > 0
+    }
+}
+
+/// Where names begin in the spool: half an offset each, and a whole one for every block of names.
+#[derive(Debug, Default)]
+struct Starts {
+    within: Vec<u32>,
+    blocks: Vec<u64>,
+}
+
+/// Names in a block: as long as they are not of 64 KiB each, an offset within it fits.
+const BLOCK: usize = 1 << 16;
+
+impl Starts {
+    fn push(&mut self, start: u64) -> io::Result<()> {
+        if self.within.len().is_multiple_of(BLOCK) {
+            self.blocks.push(start);
+        }
+        let block = self.blocks[self.within.len() / BLOCK];
+        let within = u32::try_from(start - block);
+        self.within.push(within.map_err(|_| io::Error::other("the ids of a session are too long"))?);
+        Ok(())
+    }
+
+    fn get(&self, seq: usize) -> u64 {
+        self.blocks[seq / BLOCK] + u64::from(self.within[seq])
+    }
+
+    fn len(&self) -> usize {
+        self.within.len()
+    }
 }
 
 /// What becomes of a record.
@@ -48,15 +85,15 @@ pub(crate) enum Target {
 /// Names kept in memory, since most steps follow one of the last.
 const RECENT: usize = 64;
 /// Bytes of names kept in memory before they go to a file.
-const NAMES_IN_MEMORY: usize = 512 * 1024;
+const NAMES_IN_MEMORY: usize = 64 * 1024;
 
 /// The ids of one path.
 #[derive(Debug)]
 pub(crate) struct Ids {
-    known: digest::Map<Known>,
+    known: Table<Known>,
     names: Spool,
     /// For each step the offset at which its name begins.
-    starts: Vec<u64>,
+    starts: Starts,
     recent: VecDeque<String>,
     scratch: Vec<u8>,
 }
@@ -64,9 +101,9 @@ pub(crate) struct Ids {
 impl Ids {
     pub(crate) fn new() -> Self {
         Self {
-            known: digest::Map::default(),
+            known: Table::default(),
             names: Spool::new(NAMES_IN_MEMORY),
-            starts: Vec::new(),
+            starts: Starts::default(),
             recent: VecDeque::new(),
             scratch: Vec::new(),
         }
@@ -76,22 +113,23 @@ impl Ids {
     pub(crate) fn register(&mut self, id: &str, content: u128, seq: Seq) -> io::Result<Fate> {
         debug_assert_eq!(seq as usize, self.starts.len(), "steps are registered in order");
         let key = digest::of_text(id);
-        let fresh = Known { content, first: seq, latest: seq, next: 2, is_step: true };
-        let name = match self.known.get_mut(&key) {
-            Some(known) if known.is_step && known.content == content => {
+        let content = digest::half(content);
+        let fresh = Known { content, first: seq, latest: seq, next: 2 };
+        let name = match self.known.get_mut(key) {
+            Some(known) if known.is_step() && known.content == content => {
                 known.latest = known.first;
                 return Ok(Fate::Duplicate);
             }
-            Some(known) if known.is_step => {
+            Some(known) if known.is_step() => {
                 let mut number = known.next;
                 let name = loop {
                     let name = format!("{id}#{number}");
                     number += 1;
-                    if !self.known.contains_key(&digest::of_text(&name)) {
+                    if !self.known.contains(digest::of_text(&name)) {
                         break name;
                     }
                 };
-                if let Some(known) = self.known.get_mut(&key) {
+                if let Some(known) = self.known.get_mut(key) {
                     (known.latest, known.next) = (seq, number);
                 }
                 self.known.insert(digest::of_text(&name), fresh);
@@ -103,7 +141,7 @@ impl Ids {
                 id.to_owned()
             }
         };
-        self.starts.push(self.names.append(name.as_bytes())?.offset);
+        self.starts.push(self.names.append(name.as_bytes())?.offset)?;
         if self.recent.len() == RECENT {
             self.recent.pop_front();
         }
@@ -113,14 +151,14 @@ impl Ids {
 
     /// Lets a skipped record's id lead to `line`, unless it means something already.
     pub(crate) fn alias(&mut self, id: &str, line: Line) {
-        let alias = Known { content: 0, first: 0, latest: line, next: 2, is_step: false };
-        self.known.entry(digest::of_text(id)).or_insert(alias);
+        let alias = || Known { content: digest::Half::default(), first: 0, latest: line, next: 0 };
+        self.known.get_or_insert_with(digest::of_text(id), alias);
     }
 
     /// What the id means now.
     pub(crate) fn target(&self, id: &str) -> Option<Target> {
-        let known = self.known.get(&digest::of_text(id))?;
-        Some(if known.is_step { Target::Step(known.latest) } else { Target::Line(known.latest) })
+        let known = self.known.get(digest::of_text(id))?;
+        Some(if known.is_step() { Target::Step(known.latest) } else { Target::Line(known.latest) })
     }
 
     /// The id that a step got.
@@ -130,7 +168,7 @@ impl Ids {
         if seq >= oldest {
             return Ok(self.recent[seq - oldest].clone());
         }
-        let (start, end) = (self.starts[seq], self.starts[seq + 1]);
+        let (start, end) = (self.starts.get(seq), self.starts.get(seq + 1));
         let mut scratch = std::mem::take(&mut self.scratch);
         self.names.read(Segment { offset: start, length: end - start }, &mut scratch)?;
         let name = String::from_utf8_lossy(&scratch).into_owned();

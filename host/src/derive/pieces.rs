@@ -50,6 +50,27 @@ pub(crate) struct PlacedEvent<'a> {
     pub(crate) data: Option<&'a Json>,
 }
 
+/// Where a piece lies; smaller than a segment, since there is one for each step. Empty while it is not finished.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    /// The halves of its offset.
+    offset: [u32; 2],
+    length: u32,
+}
+
+impl Place {
+    fn of(segment: Segment) -> io::Result<Self> {
+        let offset = [(segment.offset >> 32) as u32, segment.offset as u32];
+        let length = u32::try_from(segment.length).map_err(|_| io::Error::other("a step takes more than 4 GiB"))?;
+        Ok(Self { offset, length })
+    }
+
+    fn segment(self) -> Segment {
+        let [high, low] = self.offset;
+        Segment { offset: u64::from(high) << 32 | u64::from(low), length: self.length.into() }
+    }
+}
+
 /// The pieces of one path.
 #[derive(Debug)]
 pub(crate) struct Pieces {
@@ -59,9 +80,9 @@ pub(crate) struct Pieces {
     detail: Detail,
     spool: Spool,
     /// Where each step's piece lies; empty while it is not finished.
-    index: Vec<Segment>,
+    index: Vec<Place>,
     /// In a view, the events.
-    events: Vec<Segment>,
+    events: Vec<Place>,
     /// Actors that are defined with the step that uses them first.
     definitions: HashMap<Seq, (String, ActorEntry)>,
     /// The files that were written.
@@ -103,7 +124,7 @@ impl Pieces {
 
     /// Keeps a place for the next step.
     pub(crate) fn reserve(&mut self) {
-        self.index.push(Segment::default());
+        self.index.push(Place::default());
     }
 
     /// Takes note of an actor that step `seq` is the first to use.
@@ -191,7 +212,7 @@ impl Pieces {
                 }
                 serde_json::to_writer(&mut self.scratch, &Line::Step(step))?;
                 self.scratch.push(b'\n');
-                self.spool.append(&self.scratch)?
+                Place::of(self.spool.append(&self.scratch)?)?
             }
             Form::Document | Form::View | Form::Tally => self.append(step, b",")?,
         };
@@ -199,11 +220,11 @@ impl Pieces {
         Ok(())
     }
 
-    fn append(&mut self, piece: &impl Serialize, end: &[u8]) -> io::Result<Segment> {
+    fn append(&mut self, piece: &impl Serialize, end: &[u8]) -> io::Result<Place> {
         self.scratch.clear();
         serde_json::to_writer(&mut self.scratch, piece)?;
         self.scratch.extend_from_slice(end);
-        self.spool.append(&self.scratch)
+        Place::of(self.spool.append(&self.scratch)?)
     }
 
     /// Copies the pieces that are finished, with all before them, and have not left yet; says whether there were any.
@@ -211,7 +232,7 @@ impl Pieces {
         let ready = self.index[self.left..].iter().take_while(|piece| piece.length > 0).count();
         let pieces = self.left..self.left + ready;
         self.left = pieces.end;
-        self.spool.copy_all(&self.index[pieces], out)?;
+        self.spool.copy_all(self.index[pieces].iter().map(|piece| piece.segment()), out)?;
         Ok(ready > 0)
     }
 
@@ -227,25 +248,28 @@ impl Pieces {
 
     /// Writes the pieces with commas between them.
     pub(crate) fn write_list(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        let pieces = self.index.iter().copied().filter(|piece| piece.length > 0).collect();
-        self.write(pieces, out)
+        let index = std::mem::take(&mut self.index);
+        self.write(&index, out)
     }
 
     /// Writes a view's events with commas between them.
     pub(crate) fn write_events(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let events = std::mem::take(&mut self.events);
-        self.write(events, out)
+        self.write(&events, out)
     }
 
     pub(crate) fn has_events(&self) -> bool {
         !self.events.is_empty()
     }
 
-    fn write(&mut self, mut pieces: Vec<Segment>, out: &mut dyn Write) -> io::Result<()> {
-        if let Some(last) = pieces.last_mut() {
-            // Without the comma that follows each piece.
-            last.length -= 1;
-        }
-        self.spool.copy_all(&pieces, out)
+    fn write(&mut self, pieces: &[Place], out: &mut dyn Write) -> io::Result<()> {
+        let mut left = pieces.iter().filter(|piece| piece.length > 0).count();
+        let pieces = pieces.iter().filter(|piece| piece.length > 0).map(|piece| {
+            left -= 1;
+            // Without the comma that follows the last piece, too.
+            let length = u64::from(piece.length) - u64::from(left == 0);
+            Segment { length, ..piece.segment() }
+        });
+        self.spool.copy_all(pieces, out)
     }
 }

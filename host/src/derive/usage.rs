@@ -9,6 +9,8 @@
 
 use std::sync::Arc;
 
+use toolpath_plugin_api::kit::table::Table;
+
 use crate::digest;
 use crate::record::Origin;
 use crate::turn::TokenUsage;
@@ -65,7 +67,7 @@ struct Counted([u64; 4]);
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     run: Option<Run>,
-    counted: digest::Map<Counted>,
+    counted: Table<Counted>,
     /// What this session counts, when that is asked for.
     responses: Option<Responses>,
     elsewhere: Option<Arc<CountedElsewhere>>,

@@ -3,8 +3,9 @@
 //! A session that is resumed, forked or summed up may repeat its history: with the same ids and another envelope (session,
 //! branch, version), or with new ids. A model's message keeps its own id and its time even then.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+
+use toolpath_plugin_api::kit::table::Table;
 
 use crate::digest;
 use crate::shape::{ForkedFrom, Message, Record};
@@ -12,8 +13,8 @@ use crate::shape::{ForkedFrom, Message, Record};
 /// Digests of what was told.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    /// What each record said, by its id.
-    records: HashMap<u128, u64>,
+    /// What each record said, by its id; half of it, which is compared with one other only.
+    records: Table<u32>,
     /// Lines of models' messages.
     lines: HashSet<u64>,
 }
@@ -30,7 +31,7 @@ pub(crate) enum Repeats {
 impl Seen {
     /// Whether the record `id` was told.
     pub(crate) fn has(&self, id: &str) -> bool {
-        self.records.contains_key(&digest::of_text(id))
+        self.records.contains(digest::of_text(id))
     }
 
     /// What a message repeats; takes note of one that repeats nothing.
@@ -44,10 +45,14 @@ impl Seen {
         // A line that tells more of its usage is no replay.
         let parts = [message.content, message.usage, message.stop_reason].map(|field| field.json().unwrap_or_default());
         let said = digest::short(&[&kind, &id, parts[0], parts[1], parts[2]]);
-        match self.records.entry(digest::of_text(&uuid)) {
-            Entry::Occupied(first) => return (*first.get() == said).then_some(Repeats::Itself),
-            Entry::Vacant(new) => new.insert(said),
-        };
+        let mut is_new = false;
+        let first = *self.records.get_or_insert_with(digest::of_text(&uuid), || {
+            is_new = true;
+            said as u32
+        });
+        if !is_new {
+            return (first == said as u32).then_some(Repeats::Itself);
+        }
         let time = record.timestamp.filled();
         if let (false, "assistant", Some(time)) = (id.is_empty(), &*kind, time) {
             // The time keeps apart what gateways give the same id.
