@@ -13,6 +13,21 @@ pub(crate) struct Entry {
     pub(crate) id: Id,
     /// Digest of what it says.
     pub(crate) content: u64,
+    /// Where the message stands on which hangs what follows this one.
+    tip: u32,
+}
+
+impl Entry {
+    /// A message that what follows it hangs on.
+    pub(crate) fn new(id: Id, content: u64) -> Self {
+        Self { id, content, tip: 0 }
+    }
+
+    /// Whether what followed it hung on it, where it stood at `at`; else it is what a compression kept, and was told
+    /// before the summary that it stands behind.
+    pub(crate) fn is_tip(self, at: usize) -> bool {
+        self.tip as usize == at
+    }
 }
 
 /// The messages that count, in order.
@@ -22,9 +37,21 @@ pub(crate) struct Active {
 }
 
 impl Active {
-    /// Adds a message that follows all others.
-    pub(crate) fn push(&mut self, entry: Entry) {
-        self.entries.push(entry);
+    /// Adds a message that follows all others; answers where it stands.
+    pub(crate) fn push(&mut self, entry: Entry) -> usize {
+        self.push_before(entry, self.entries.len())
+    }
+
+    /// Adds a message behind which nothing hangs on it, but on the one that stands at `tip`.
+    pub(crate) fn push_before(&mut self, entry: Entry, tip: usize) -> usize {
+        let tip = u32::try_from(tip).expect("a session has fewer than four billion messages");
+        self.entries.push(Entry { tip, ..entry });
+        self.entries.len() - 1
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
     }
 
     /// Drops the message `id` and all that follow it, or all when it is not there.
@@ -33,9 +60,9 @@ impl Active {
         self.entries.truncate(at);
     }
 
-    /// The last message.
+    /// The message that the next one follows.
     pub(crate) fn last(&self) -> Option<Id> {
-        self.entries.last().map(|entry| entry.id)
+        self.entries.last().map(|last| self.entries[last.tip as usize].id)
     }
 
     /// Takes the list away, to be built anew.

@@ -292,7 +292,7 @@ impl Reader {
         self.after_summary = told == Told::Summary;
         if told != Told::Nothing {
             self.parent = Some(id.to_owned());
-            self.active.push(Entry { id: digest::of_id(id), content: message.digest() });
+            self.active.push(Entry::new(digest::of_id(id), message.digest()));
             self.tell_held(sink)?;
         }
         for (call, path) in handed {

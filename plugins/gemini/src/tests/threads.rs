@@ -136,3 +136,79 @@ fn a_user_who_says_the_same_again_says_it_again() {
         ],
     );
 }
+
+/// A list that a compression left: the summary, its acknowledgement, and what was kept.
+fn compressed(kept: &[String]) -> String {
+    let summary = user("s", "<state_snapshot>x</state_snapshot>");
+    let thanks = copy("t", "Got it. Thanks for the additional context!");
+    list(&[&[summary, thanks], kept].concat())
+}
+
+/// What is told of that list after the message `before`.
+fn told_of(line: usize, rebuilt: &str, before: &str) -> [String; 3] {
+    let summary = user("s", "<state_snapshot>x</state_snapshot>");
+    let thanks = "Got it. Thanks for the additional context!";
+    [
+        format!("event checkpoint line-{line} after={before}: {rebuilt}"),
+        format!("+ event compaction-summary s after={before}: {{\"raw\":{summary}}}"),
+        format!("+ assistant t after=s HARNESS signal=\"compression-acknowledgement\": {thanks}"),
+    ]
+}
+
+#[test]
+fn a_prompt_rewound_after_a_compression_left_the_next_one_on_the_summary() {
+    let rebuilt = compressed(&[model("b", "2")]);
+    let rewind = r#"{"$rewindTo":"c"}"#;
+    let [checkpoint, summary, thanks] = told_of(4, &rebuilt, "b");
+    check(
+        &[&user("a", "1"), &model("b", "2"), &rebuilt, &user("c", "3"), rewind, &user("d", "4")],
+        &[
+            "user a: 1",
+            "assistant b after=a model=g: 2",
+            &checkpoint,
+            &summary,
+            &thanks,
+            "user c after=t: 3",
+            &format!("event rewind line-6 after=c: {rewind}"),
+            "user d after=t: 4",
+        ],
+    );
+}
+
+#[test]
+fn a_list_built_once_more_after_a_compression_left_the_next_prompt_on_what_was_kept() {
+    let rebuilt = compressed(&[model("b", "2")]);
+    let [checkpoint, summary, thanks] = told_of(4, &rebuilt, "b");
+    check(
+        &[&user("a", "1"), &model("b", "2"), &rebuilt, &user("c", "3"), &rebuilt, &user("d", "4")],
+        &[
+            "user a: 1",
+            "assistant b after=a model=g: 2",
+            &checkpoint,
+            &summary,
+            &thanks,
+            "user c after=t: 3",
+            &format!("event checkpoint line-6 after=c: {rebuilt}"),
+            "user d after=t: 4",
+        ],
+    );
+}
+
+#[test]
+fn a_rewind_into_what_a_compression_kept_follows_the_summary_too() {
+    let rebuilt = compressed(&[user("a", "1"), model("b", "2")]);
+    let rewind = r#"{"$rewindTo":"b"}"#;
+    let [checkpoint, summary, thanks] = told_of(4, &rebuilt, "b");
+    check(
+        &[&user("a", "1"), &model("b", "2"), &rebuilt, rewind, &user("d", "4")],
+        &[
+            "user a: 1",
+            "assistant b after=a model=g: 2",
+            &checkpoint,
+            &summary,
+            &thanks,
+            &format!("event rewind line-5 after=t: {rewind}"),
+            "user d after=t: 4",
+        ],
+    );
+}
