@@ -3,7 +3,7 @@
 //! The format has no parents; a message follows the one before it in this list. What was dropped from it was told all
 //! the same, and hangs where it hung: a dead end.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::digest::Id;
 
@@ -13,14 +13,16 @@ pub(crate) struct Entry {
     pub(crate) id: Id,
     /// Digest of what it says.
     pub(crate) content: u64,
+    /// It is the CLI's own notice, which the model never saw and no rebuilt list has.
+    pub(crate) is_notice: bool,
     /// Where the message stands on which hangs what follows this one.
     tip: u32,
 }
 
 impl Entry {
     /// A message that what follows it hangs on.
-    pub(crate) fn new(id: Id, content: u64) -> Self {
-        Self { id, content, tip: 0 }
+    pub(crate) fn new(id: Id, content: u64, is_notice: bool) -> Self {
+        Self { id, content, is_notice, tip: 0 }
     }
 
     /// Whether what followed it hung on it, where it stood at `at`; else it is what a compression kept, and was told
@@ -73,7 +75,7 @@ impl Active {
             same.entry(entry.content).or_default().push(at);
         }
         let places = old.iter().enumerate().map(|(at, entry)| (entry.id, at)).collect();
-        Rebuilt { old, places, same, passed: 0 }
+        Rebuilt { old, places, same, passed: 0, notices: HashSet::new() }
     }
 }
 
@@ -86,6 +88,8 @@ pub(crate) struct Rebuilt {
     same: HashMap<u64, Vec<usize>>,
     /// Messages before this one have their copies already.
     passed: usize,
+    /// Notices that were taken over.
+    notices: HashSet<usize>,
 }
 
 impl Rebuilt {
@@ -107,5 +111,16 @@ impl Rebuilt {
         let at = *same.get(same.partition_point(|&at| at < self.passed))?;
         self.passed = at + 1;
         Some((at, self.old[at]))
+    }
+
+    /// Takes over the notices that stood from `at` on, up to the next message: each once.
+    pub(crate) fn notices(&mut self, at: usize) -> Vec<(usize, Entry)> {
+        let notices = self.old.iter().copied().enumerate().skip(at).take_while(|(_, entry)| entry.is_notice);
+        notices.filter(|&(at, _)| self.notices.insert(at)).collect()
+    }
+
+    /// Takes over the notice that stood at `at`, unless it was.
+    pub(crate) fn notice(&mut self, at: usize) -> bool {
+        self.notices.insert(at)
     }
 }

@@ -292,7 +292,7 @@ impl Reader {
         self.after_summary = told == Told::Summary;
         if told != Told::Nothing {
             self.parent = Some(id.to_owned());
-            self.active.push(Entry::new(digest::of_id(id), message.digest()));
+            self.active.push(Entry::new(digest::of_id(id), message.digest(), message.is_notice()));
             self.tell_held(sink)?;
         }
         for (call, path) in handed {

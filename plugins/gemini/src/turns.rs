@@ -63,6 +63,11 @@ impl<'a> Message<'a> {
         matches!(self.kind.as_deref(), Some("user" | "gemini"))
     }
 
+    /// Whether the CLI says it beside the conversation.
+    pub(crate) fn is_notice(&self) -> bool {
+        matches!(self.kind.as_deref(), Some("info" | "warning" | "error"))
+    }
+
     /// Whether it can be a copy: what a model wrote first names the model or its tokens.
     pub(crate) fn may_be_copy(&self) -> bool {
         self.record.model.json().is_none() && self.record.tokens.json().is_none() && self.is_said()

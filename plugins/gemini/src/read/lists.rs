@@ -86,6 +86,9 @@ impl Reader {
         let mut before = self.parent.clone();
         let mut is_before_known = true;
         self.after_summary = false;
+        for (at, notice) in old.notices(0) {
+            self.keep(Some(at), notice, false, &mut compressed);
+        }
         for (nth, raw) in messages.list().unwrap_or_default().into_iter().enumerate() {
             let Ok(record) = serde_json::from_str::<Record<'_>>(raw.get()) else { continue };
             let id = record.id.filled().unwrap_or_else(|| format!("{name}/{nth}").into());
@@ -93,7 +96,16 @@ impl Reader {
             let message = Message::of(record, raw.get(), &id);
             let is_summary = message.is_summary();
             if let Some((at, entry)) = self.known(key, &message, &mut old) {
+                if let Some(at) = at.filter(|_| entry.is_notice)
+                    && !old.notice(at)
+                {
+                    continue;
+                }
                 self.keep(at, entry, is_summary, &mut compressed);
+                // Notices stand in no list; they keep their place behind what they followed.
+                for (at, notice) in at.map(|at| old.notices(at + 1)).into_iter().flatten() {
+                    self.keep(Some(at), notice, false, &mut compressed);
+                }
                 is_before_known = false;
                 self.after_summary = false;
                 continue;
@@ -128,7 +140,7 @@ impl Reader {
         let is_told =
             self.born.contains_key(&key) || self.survey.versions.get(&key).is_some_and(|version| version.is_told());
         if is_told {
-            return Some((None, Entry::new(key, message.digest())));
+            return Some((None, Entry::new(key, message.digest(), message.is_notice())));
         }
         let (at, entry) = old.original(message.may_be_copy().then(|| message.digest())?)?;
         Some((Some(at), entry))
