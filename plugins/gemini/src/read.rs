@@ -14,7 +14,7 @@ use crate::active::{Active, Entry};
 use crate::agents::Agents;
 use crate::copies::{self, Copies};
 use crate::digest::{self, Id};
-use crate::lines::{End, Mended, Piece, Pieces, mend};
+use crate::lines::{End, Mended, Piece, Pieces, mend, trim};
 use crate::place::Place;
 use crate::scan::What;
 use crate::shape::Record;
@@ -165,7 +165,7 @@ impl Reader {
 
     fn is_field_of_head(&self, raw: &Raw<'_>, mended: &Mended<'_>) -> bool {
         let What::Field(key) = &raw.what else { return false };
-        !raw.is_too_long() && is_field(&String::from_utf8_lossy(key), crate::lines::trim(&mended.text))
+        !raw.is_too_long() && is_field(&String::from_utf8_lossy(key), trim(&mended.text))
     }
 
     /// Tells one record, whose text stands in the file as it is when it `is_placed`.
@@ -200,7 +200,7 @@ impl Reader {
         }
         if record.kind().is_some() && record.body().json().is_some() {
             let message = Message::of(record, json, &name);
-            return self.message(&message, &name, origin, None, session, sink);
+            return self.message(message, &name, origin, None, session, sink);
         }
         let data = format!(r#"{{"raw":{json}}}"#);
         sink.event(&self.place(name, origin).event(&record.kind().unwrap_or("unknown".into()), &data))?;
@@ -228,7 +228,7 @@ impl Reader {
         let known = self.survey.versions.get_mut(&key);
         let Some(known) = known else {
             let message = Message::of(record, json, id);
-            return self.message(&message, id, origin, None, session, sink);
+            return self.message(message, id, origin, None, session, sink);
         };
         if known.is_told() {
             let reason = "a version of a message that is told by its last";
@@ -241,16 +241,12 @@ impl Reader {
             // The last version is told in the first one's place, and the first is the duplicate later on.
             let bytes = self.at(place)?;
             let mended = mend(&bytes);
-            let text = crate::lines::trim(&mended.text);
-            if let Ok(record) = serde_json::from_str::<Record<'_>>(text)
-                && record.id.text().as_deref() == Some(id)
-            {
-                let message = Message::of(record, text, id);
-                return self.message(&message, id, place, None, session, sink);
+            if let Some(message) = Message::version_of(trim(&mended.text), id) {
+                return self.message(message, id, place, None, session, sink);
             }
         }
         let message = Message::of(record, json, id);
-        self.message(&message, id, origin, None, session, sink)
+        self.message(message, id, origin, None, session, sink)
     }
 
     fn at(&self, place: Origin) -> Result<Vec<u8>, PluginError> {
@@ -261,8 +257,31 @@ impl Reader {
         Ok(bytes)
     }
 
-    /// Tells a message, and the branches that its calls began; `within` names the message before it in a rebuilt list.
+    /// Tells a message with what a rebuilt list adds to it; `within` names the message before it in such a list, when
+    /// it stands there alone.
     fn message(
+        &mut self,
+        message: Message<'_>,
+        id: &str,
+        origin: Origin,
+        within: Option<&Option<String>>,
+        session: &mut Session,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), PluginError> {
+        let Some(place) = self.survey.listed(id, self.file) else {
+            return self.whole(&message, id, origin, within, session, sink);
+        };
+        let bytes = self.at(place)?;
+        let mended = mend(&bytes);
+        let message = match Message::version_of(&mended.text, id) {
+            Some(other) => message.completed(other, id),
+            None => message,
+        };
+        self.whole(&message, id, origin, within, session, sink)
+    }
+
+    /// Tells a message, and the branches that its calls began.
+    fn whole(
         &mut self,
         message: &Message<'_>,
         id: &str,

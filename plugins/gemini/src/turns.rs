@@ -10,7 +10,7 @@ use crate::calls::Call;
 use crate::content::{Content, said, thoughts};
 use crate::digest::{self, Id};
 use crate::place::Place;
-use crate::shape::Record;
+use crate::shape::{Function, Record};
 use crate::{signal, usage};
 
 /// What a message was, as far as what follows depends on it.
@@ -45,6 +45,41 @@ impl<'a> Message<'a> {
         let content = Content::of(field, if is_users { "\n" } else { "" });
         let calls = Call::all_of(&record, &content, id);
         Self { record, json, kind, content, calls }
+    }
+
+    /// Reads the version of the message `id` that `json` is, if it is one.
+    pub(crate) fn version_of(json: &'a str, id: &str) -> Option<Self> {
+        let record: Record<'a> = serde_json::from_str(json).ok()?;
+        (record.id.text()? == id).then(|| Self::of(record, json, id))
+    }
+
+    /// Adds what another version of it, the message `id`, has and this one lacks.
+    pub(crate) fn completed(mut self, other: Self, id: &str) -> Self {
+        let (own, others) = (&mut self.record, &other.record);
+        for (own, other) in [(&mut own.model, others.model), (&mut own.tokens, others.tokens)] {
+            if own.json().is_none() {
+                *own = other;
+            }
+        }
+        if thoughts(own.thoughts).is_empty() {
+            own.thoughts = others.thoughts;
+        }
+        if self.content.is_empty() {
+            self.json = other.json;
+            (own.content, own.parts, own.message, own.display) =
+                (others.content, others.parts, others.message, others.display);
+            self.content = other.content;
+        } else {
+            let own: Vec<_> = self.content.responses.iter().filter_map(|response| response.id.id()).collect();
+            let is_new = |response: &Function<'a>| response.id.id().is_some_and(|id| !own.contains(&id));
+            let new: Vec<_> = other.content.responses.into_iter().filter(is_new).collect();
+            self.content.responses.extend(new);
+            if self.content.calls.is_empty() {
+                self.content.calls = other.content.calls;
+            }
+        }
+        Call::complete(&mut self.calls, other.calls, id);
+        self
     }
 
     /// A digest that a copy under another id has too: of the kind, the words and the tools.

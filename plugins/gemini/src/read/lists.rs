@@ -110,15 +110,22 @@ impl Reader {
                 self.after_summary = false;
                 continue;
             }
-            if let Some(version) = self.survey.versions.get_mut(&key) {
-                version.tell();
-            }
             self.born.insert(key, (*id).into());
             if !is_before_known {
                 before = self.last_id()?.or(before);
             }
             let (place, count) = (Origin { file: self.file, ..origin }, self.active.len());
-            self.message(&message, &id, place, Some(&before), session, sink)?;
+            // A line that is yet to come says more.
+            let later = self.survey.versions.get_mut(&key).map(|version| {
+                version.tell();
+                version.origin(self.file)
+            });
+            let bytes = later.map_or(Ok(Vec::new()), |later| self.at(later))?;
+            let mended = mend(&bytes);
+            match later.zip(Message::version_of(trim(&mended.text), &id)) {
+                Some((place, message)) => self.message(message, &id, place, Some(&before), session, sink)?,
+                None => self.message(message, &id, place, Some(&before), session, sink)?,
+            }
             is_before_known = true;
             if self.active.len() > count {
                 before = self.parent.clone();
