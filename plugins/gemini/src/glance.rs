@@ -41,6 +41,8 @@ pub(crate) struct Glance {
     has_project: bool,
     seen: HashSet<Id>,
     turns: u64,
+    /// Somebody said something: the CLI's own words at the beginning of each session are none.
+    has_words: bool,
 }
 
 impl Glance {
@@ -86,7 +88,7 @@ impl Glance {
 
     /// Whether nothing was said, where this `is_all` of the file.
     pub(crate) fn is_empty(&self, is_all: bool) -> bool {
-        is_all && self.turns == 0
+        is_all && !self.has_words
     }
 
     fn records(&mut self, text: &str) {
@@ -144,6 +146,7 @@ impl Glance {
         self.turns += 1;
         let text = &message.content.text;
         let is_typed = kind == "user" && signal::of_user(text).is_none() && !message.is_summary();
+        self.has_words |= is_typed || kind == "gemini";
         if self.prompt.is_none() && is_typed {
             let line = text.lines().map(str::trim).find(|line| !line.is_empty());
             self.prompt = line.map(|line| line.chars().take(LONGEST_TITLE).collect());

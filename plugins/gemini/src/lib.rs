@@ -57,6 +57,9 @@ impl Provider for GeminiCli {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut session = Session { id, agents, files: vec![name], ..Session::default() };
         reader.survey.session(&session.id, |facts| sink.session(facts))?;
+        if !request.is_copy() {
+            say_log_of(&path, sink)?;
+        }
         reader.tell(&mut session, sink)?;
         if session.records == 0 {
             return Err(PluginError::new("holds no records; name a Gemini CLI session file"));
@@ -83,6 +86,18 @@ impl Provider for GeminiCli {
     fn detect(&self, request: &DetectRequest<'_>) -> u8 {
         detect::score(&request.path(), request.head())
     }
+}
+
+/// Says that a document has a log beside it, which began with what the document holds.
+fn say_log_of(path: &Path, sink: &mut Sink<'_>) -> Result<(), PluginError> {
+    let log = path.with_extension("jsonl");
+    let is_document = path.extension().is_some_and(|extension| extension == "json");
+    if !is_document || !std::fs::symlink_metadata(&log).is_ok_and(|about| about.is_file()) {
+        return Ok(());
+    }
+    let name = log.file_name().unwrap_or_default().to_string_lossy();
+    let message = format!("the session goes on in `{name}` beside this file; read that");
+    Ok(sink.diagnostic(Severity::Warning, "continued-elsewhere", &message, Origin::default())?)
 }
 
 /// Tells the sub-agents that no call names.
