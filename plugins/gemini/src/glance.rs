@@ -37,6 +37,8 @@ pub(crate) struct Glance {
     pub(crate) is_foreign: bool,
     /// It is a saved conversation.
     pub(crate) is_saved: bool,
+    /// It has prompts of the log of all prompts.
+    pub(crate) has_logged_prompts: bool,
     is_log: bool,
     has_project: bool,
     seen: HashSet<Id>,
@@ -128,6 +130,7 @@ impl Glance {
     fn message(&mut self, record: Record<'_>, json: &str) {
         let Some(kind) = record.kind() else { return };
         self.is_foreign |= matches!(&*kind, "qwen" | "assistant");
+        self.has_logged_prompts |= !self.is_log && record.session_of_prompt().is_some();
         self.is_saved |= record.role.text().is_some() && record.parts.is_list();
         let is_said = matches!(&*kind, "user" | "gemini");
         let is_notice = matches!(&*kind, "info" | "warning" | "error");

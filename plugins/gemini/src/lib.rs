@@ -51,6 +51,9 @@ impl Provider for GeminiCli {
             return Err(PluginError::new("is a folder; name one session's file in it"));
         }
         let mut reader = Reader::new(path.clone(), 0)?;
+        if let Some(refusal) = reader.survey.refusal() {
+            return Err(PluginError::new(refusal));
+        }
         let named = reader.survey.session_id.clone().or_else(|| request.file_stem());
         let id = named.unwrap_or_else(|| "stdin".to_owned());
         let agents = if request.is_copy() { Agents::default() } else { Agents::beside(&path, &id) };

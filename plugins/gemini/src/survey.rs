@@ -73,6 +73,8 @@ pub(crate) struct Survey {
     listed: HashMap<Id, Listed>,
     /// Whether a record was one that Gemini CLI writes.
     pub(crate) is_recognised: bool,
+    /// The sessions that a log of prompts tells of: the first, and whether there are others.
+    prompts_of: Option<(String, bool)>,
     /// Whether the list of messages is built anew somewhere.
     pub(crate) has_lists: bool,
 }
@@ -141,8 +143,22 @@ impl Survey {
             self.is_recognised = true;
             self.patch(record);
         } else if record.kind().is_some() && record.body().json().is_some() {
+            if let Some(session) = record.session_of_prompt() {
+                let (first, has_others) = self.prompts_of.get_or_insert_with(|| (session.clone().into_owned(), false));
+                *has_others |= *first != session;
+            }
             self.message(record);
         }
+    }
+
+    /// Why a file with nothing else in it than logged prompts is no session, if it is such a file.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let (session, has_others) = self.prompts_of.as_ref().filter(|_| !self.is_recognised)?;
+        let id: String = session.chars().take(8).collect();
+        let file = if *has_others { "*" } else { &format!("*-{id}") };
+        Some(format!(
+            "is Gemini CLI's log of prompts, which has no answers; name a session file, `chats/session-{file}.jsonl` or `.json` beside it"
+        ))
     }
 
     /// Remembers where the messages of a rebuilt list stand, which is in `whole`, the text at `origin`.
