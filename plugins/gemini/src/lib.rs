@@ -108,8 +108,9 @@ fn tell_rest(reader: &Reader, path: &Path, session: &mut Session, sink: &mut Sin
     for id in session.agents.rest() {
         if let Some(file) = session.agents.take(&id).filter(|file| file != path) {
             let origin = Origin { file: session.files.len() as u32, ..Origin::default() };
-            reader.agent(None, "agent", file, session, sink)?;
-            sink.diagnostic(Severity::Warning, "orphan-sub-agent", "no call names this sub-agent", origin)?;
+            if reader.agent(None, "agent", file, session, sink)? {
+                sink.diagnostic(Severity::Warning, "orphan-sub-agent", "no call names this sub-agent", origin)?;
+            }
         }
     }
     Ok(())

@@ -299,6 +299,8 @@ impl Reader {
         }
         let later: Vec<&str> = handed.iter().map(|(call, _)| *call).collect();
         let branch = self.branch.clone();
+        // On a branch the host knows who asked; read by itself, a sub-agent's session does not say.
+        let nobody = self.survey.is_sub_agent && branch.is_none();
         let place = Place {
             id: id.into(),
             parent: within.unwrap_or(&self.parent).clone(),
@@ -307,7 +309,7 @@ impl Reader {
             origin,
             is_part: within.is_some(),
         };
-        let told = message.tell(&place, self.after_summary, &later, &mut session.answered, sink)?;
+        let told = message.tell(&place, self.after_summary, nobody, &later, &mut session.answered, sink)?;
         self.after_summary = told == Told::Summary;
         if told != Told::Nothing {
             self.parent = Some(id.to_owned());
@@ -325,7 +327,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Tells a sub-agent's file as a branch.
+    /// Tells a sub-agent's file as a branch, and says whether it could.
     pub(crate) fn agent(
         &self,
         call: Option<&str>,
@@ -333,16 +335,23 @@ impl Reader {
         path: PathBuf,
         session: &mut Session,
         sink: &mut Sink<'_>,
-    ) -> Result<(), PluginError> {
+    ) -> Result<bool, PluginError> {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let file = session.files.len() as u32;
         session.files.push(path.file_name().unwrap_or_default().to_string_lossy().into_owned());
-        let mut reader = match Self::new(path, file) {
+        let is_log = path.extension().is_some_and(|extension| extension == "jsonl");
+        let reader = match Self::new(path, file) {
+            // A document may lie there that is none of a sub-agent.
+            Ok(reader) if is_log || reader.survey.is_recognised => Ok(reader),
+            Ok(_) => Err("the file among the sub-agents' holds no record of Gemini CLI".to_owned()),
+            Err(err) => Err(format!("the sub-agent's file cannot be read: {err}")),
+        };
+        let mut reader = match reader {
             Ok(reader) => reader,
-            Err(err) => {
-                let message = format!("the sub-agent's file cannot be read: {err}");
+            Err(message) => {
                 let origin = Origin { file, ..Origin::default() };
-                return Ok(sink.diagnostic(Severity::Warning, "unreadable-file", &message, origin)?);
+                sink.diagnostic(Severity::Warning, "unreadable-file", &message, origin)?;
+                return Ok(false);
             }
         };
         let agent = if name == "agent" { stem.clone() } else { name.to_owned() };
@@ -350,7 +359,8 @@ impl Reader {
         reader.branch = Some(format!(r#"{{"call":{call},"agent":{}}}"#, quoted(&agent)));
         reader.prefix = format!("{stem}/");
         reader.depth = self.depth + 1;
-        reader.tell(session, sink)
+        reader.tell(session, sink)?;
+        Ok(true)
     }
 
     fn place(&self, id: String, origin: Origin) -> Place<'_> {

@@ -75,6 +75,8 @@ pub(crate) struct Survey {
     pub(crate) is_recognised: bool,
     /// The sessions that a log of prompts tells of: the first, and whether there are others.
     prompts_of: Option<(String, bool)>,
+    /// Whether the session is a sub-agent's.
+    pub(crate) is_sub_agent: bool,
     /// Whether the list of messages is built anew somewhere.
     pub(crate) has_lists: bool,
 }
@@ -213,6 +215,7 @@ impl Survey {
             keep(&mut self.session_id, facts.session_id);
         }
         keep(&mut self.summary, facts.summary);
+        self.is_sub_agent |= facts.agent_kind.is("subagent");
         if self.directory.is_none() {
             let directories = facts.directories.list().unwrap_or_default();
             keep(&mut self.directory, Field(directories.first().copied()));

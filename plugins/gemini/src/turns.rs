@@ -11,6 +11,7 @@ use crate::content::{Content, said, thoughts};
 use crate::digest::{self, Id};
 use crate::place::Place;
 use crate::shape::{Function, Record};
+use crate::signal::Signal;
 use crate::{signal, usage};
 
 /// What a message was, as far as what follows depends on it.
@@ -113,11 +114,13 @@ impl<'a> Message<'a> {
         self.kind.as_deref() == Some("user") && signal::is_summary(&self.content.text)
     }
 
-    /// Tells it; results of the calls in `later` follow by themselves, and `answered` knows whose were told.
+    /// Tells it; results of the calls in `later` follow by themselves, and `answered` knows whose were told. In a session
+    /// of `nobody` no human types.
     pub(crate) fn tell(
         &self,
         place: &Place<'_>,
         after_summary: bool,
+        nobody: bool,
         later: &[&str],
         answered: &mut HashSet<Id>,
         sink: &mut Sink<'_>,
@@ -143,7 +146,8 @@ impl<'a> Message<'a> {
             }
             Some("user") => {
                 self.answers(place, answered, sink)?;
-                (Role::User, signal::of_user(&self.content.text))
+                let prompt = nobody.then_some(Signal::SubAgentPrompt);
+                (Role::User, signal::of_user(&self.content.text).or(prompt))
             }
             Some(kind @ ("info" | "warning" | "error")) => match signal::of_notice(kind, self.record.body()) {
                 Some(signal) => (Role::System, Some(signal)),
