@@ -61,7 +61,7 @@ impl Provider for GeminiCli {
         let mut session = Session { id, agents, files: vec![name], ..Session::default() };
         reader.survey.session(&session.id, |facts| sink.session(facts))?;
         if !request.is_copy() {
-            say_log_of(&path, sink)?;
+            say_log_of(&path, &session.id, sink)?;
         }
         reader.tell(&mut session, sink)?;
         if session.records == 0 {
@@ -91,11 +91,10 @@ impl Provider for GeminiCli {
     }
 }
 
-/// Says that a document has a log beside it, which began with what the document holds.
-fn say_log_of(path: &Path, sink: &mut Sink<'_>) -> Result<(), PluginError> {
+/// Says that a document has a log of its name beside it, which goes on with the session `id`.
+fn say_log_of(path: &Path, id: &str, sink: &mut Sink<'_>) -> Result<(), PluginError> {
     let log = path.with_extension("jsonl");
-    let is_document = path.extension().is_some_and(|extension| extension == "json");
-    if !is_document || !std::fs::symlink_metadata(&log).is_ok_and(|about| about.is_file()) {
+    if path.extension().is_none_or(|extension| extension != "json") || !list::is_of(&log, id) {
         return Ok(());
     }
     let name = log.file_name().unwrap_or_default().to_string_lossy();
@@ -124,5 +123,5 @@ declare_provider! {
     harness: "Gemini CLI", versions: [],
     env: ["GEMINI_CLI_HOME"],
     roots: ["${GEMINI_CLI_HOME:-~}/.gemini/tmp"],
-    companions: ["*/**"],
+    companions: ["*/**", "{stem}.jsonl"],
 }

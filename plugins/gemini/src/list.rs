@@ -121,6 +121,13 @@ impl Listing<'_, '_> {
     }
 }
 
+/// Whether the file at `path` is one of the session `id`.
+pub(crate) fn is_of(path: &Path, id: &str) -> bool {
+    let about = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
+    let glance = about.and_then(|about| glance(path, about.len()).ok());
+    glance.is_some_and(|glance| glance.is_recognised && glance.id.as_deref() == Some(id))
+}
+
 fn glance(path: &Path, bytes: u64) -> io::Result<Glance> {
     let mut file = File::open(path)?;
     let mut piece = Vec::new();

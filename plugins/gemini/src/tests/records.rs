@@ -210,6 +210,8 @@ fn a_document_that_became_a_log_says_so() {
     let log = folder.path().join("session-x.jsonl");
     let said = "! continued-elsewhere 0@0+0: the session goes on in `session-x.jsonl` beside this file; read that";
     assert!(!testing::read::<GeminiCli>(&path).contains(&said.to_owned()));
+    fs::write(&log, format!("{}\n{user}\n", HEADER.replace("\"s\"", "\"other\""))).expect("a file");
+    assert!(!testing::read::<GeminiCli>(&path).contains(&said.to_owned()), "the log is of another session");
     fs::write(&log, format!("{HEADER}\n{user}\n")).expect("a file");
     assert_eq!(testing::read::<GeminiCli>(&path)[1], said);
     assert_eq!(testing::read::<GeminiCli>(&log).len(), 3);
