@@ -13,6 +13,8 @@ use crate::tools;
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) id: Cow<'a, str>,
+    /// The log has no id for it, and it is counted.
+    is_numbered: bool,
     pub(crate) name: Cow<'a, str>,
     input: &'a str,
     category: Category,
@@ -30,9 +32,8 @@ impl<'a> Call<'a> {
     pub(crate) fn all_of(record: &Record<'a>, content: &Content<'a>, id: &str) -> Vec<Self> {
         let mut calls: Vec<Self> = Vec::new();
         for raw in record.calls.list().unwrap_or_default() {
-            let call: ToolCall<'a> = raw.object().unwrap_or_default();
-            let of = |id| Self::of(&call, id);
-            calls.push(of(call.id.id().unwrap_or_else(|| format!("{id}/{}", calls.len()).into())));
+            let call: ToolCall<'a> = raw.object_or_default();
+            calls.push(Self::of(&call, call.id.id(), id, calls.len()));
         }
         let listed: usize = calls.len();
         for function in &content.calls {
@@ -44,15 +45,43 @@ impl<'a> Call<'a> {
                 None => Some(&call.name) == name.as_ref(),
             });
             if !is_listed {
-                let own = own.unwrap_or_else(|| format!("{id}/{}", calls.len()).into());
                 let call = ToolCall { name: function.name, args: function.args, ..ToolCall::default() };
-                calls.push(Self::of(&call, own));
+                calls.push(Self::of(&call, own, id, calls.len()));
             }
         }
         calls
     }
 
-    fn of(call: &ToolCall<'a>, id: Cow<'a, str>) -> Self {
+    /// Adds what calls of another version of the message `id` have and these lack.
+    pub(crate) fn complete(calls: &mut Vec<Self>, others: Vec<Self>, id: &str) {
+        let count = calls.len();
+        for mut other in others {
+            let is_same = |call: &&mut Self| match call.is_numbered || other.is_numbered {
+                true => call.name == other.name,
+                false => call.id == other.id,
+            };
+            let Some(call) = calls[..count].iter_mut().find(is_same) else {
+                if other.is_numbered {
+                    other.id = format!("{id}/{}", calls.len()).into();
+                }
+                calls.push(other);
+                continue;
+            };
+            if call.is_numbered && !other.is_numbered {
+                (call.id, call.is_numbered) = (other.id, false);
+            }
+            if call.answer.is_none() {
+                (call.answer, call.edit, call.time) = (other.answer, other.edit, other.time);
+            }
+            call.agent_id = call.agent_id.take().or(other.agent_id);
+            call.handed_over = call.handed_over.take().or(other.handed_over);
+        }
+    }
+
+    /// A call of the message `message`, the one at `at`, with its own id where it has one.
+    fn of(call: &ToolCall<'a>, own: Option<Cow<'a, str>>, message: &str, at: usize) -> Self {
+        let is_numbered = own.is_none();
+        let id = own.unwrap_or_else(|| format!("{message}/{at}").into());
         let name = call.name.text().unwrap_or_default();
         let status = call.status.text().unwrap_or_default();
         let has_failed = matches!(&*status, "error" | "cancelled");
@@ -76,7 +105,7 @@ impl<'a> Call<'a> {
             (named.unwrap_or_else(|| name.clone()), args.prompt.text().unwrap_or_default())
         });
         let (input, time) = (call.args.json().unwrap_or("null"), call.timestamp.text().unwrap_or_default());
-        Self { id, name, input, category, answer, edit, agent_id, handed_over, time }
+        Self { id, is_numbered, name, input, category, answer, edit, agent_id, handed_over, time }
     }
 
     /// Adds the call to its turn: with its result, or, when that is told `later`, without.

@@ -55,6 +55,15 @@ impl<'a> Content<'a> {
         content
     }
 
+    /// Whether it holds nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.responses.is_empty()
+            && self.text.is_empty()
+            && self.calls.is_empty()
+            && self.thoughts.is_empty()
+            && self.rest.is_empty()
+    }
+
     /// Whether it is nothing but answers of tools.
     pub(crate) fn is_answers_only(&self) -> bool {
         !self.responses.is_empty()

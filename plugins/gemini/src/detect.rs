@@ -10,10 +10,14 @@ pub(crate) fn score(path: &Path, head: &[u8]) -> u8 {
     let is_ours = path.components().any(|part| part.as_os_str() == ".gemini");
     // The harness that descends from this one writes the same layout under its own folder.
     let is_theirs = path.components().any(|part| part.as_os_str() == ".qwen");
-    if glance.is_foreign || is_theirs || !glance.is_recognised {
+    if glance.is_foreign || is_theirs || !(glance.is_recognised || glance.has_logged_prompts) {
         return 0;
     }
     let says = |ours: u8, otherwise: u8| if is_ours { ours } else { otherwise };
+    if !glance.is_recognised {
+        // It is refused, with a sentence that helps more than that nobody knows it.
+        return says(60, 10);
+    }
     if glance.is_saved {
         return says(80, 30);
     }
@@ -56,6 +60,14 @@ mod tests {
         check("x.jsonl", &format!("{{\"sess\n{HELLO}\n"), 70);
         check("/home/d/.gemini/tmp/p/chats/session-x.jsonl", HELLO, 90);
         check("/home/d/.gemini/tmp/p/checkpoint-a.json", r#"[{"role":"user","parts":[{"text":"hi"}]}]"#, 80);
+    }
+
+    #[test]
+    fn the_log_of_prompts_is_ours_to_refuse() {
+        let prompts = r#"[{"sessionId":"s","messageId":0,"type":"user","message":"hi","timestamp":"t"}]"#;
+        check("/home/d/.gemini/tmp/p/logs.json", prompts, 60);
+        check("logs.json", prompts, 10);
+        check("/home/d/.qwen/tmp/p/logs.json", prompts, 0);
     }
 
     #[test]

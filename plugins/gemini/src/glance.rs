@@ -37,10 +37,14 @@ pub(crate) struct Glance {
     pub(crate) is_foreign: bool,
     /// It is a saved conversation.
     pub(crate) is_saved: bool,
+    /// It has prompts of the log of all prompts.
+    pub(crate) has_logged_prompts: bool,
     is_log: bool,
     has_project: bool,
     seen: HashSet<Id>,
     turns: u64,
+    /// Somebody said something: the CLI's own words at the beginning of each session are none.
+    has_words: bool,
 }
 
 impl Glance {
@@ -86,7 +90,7 @@ impl Glance {
 
     /// Whether nothing was said, where this `is_all` of the file.
     pub(crate) fn is_empty(&self, is_all: bool) -> bool {
-        is_all && self.turns == 0
+        is_all && !self.has_words
     }
 
     fn records(&mut self, text: &str) {
@@ -126,6 +130,7 @@ impl Glance {
     fn message(&mut self, record: Record<'_>, json: &str) {
         let Some(kind) = record.kind() else { return };
         self.is_foreign |= matches!(&*kind, "qwen" | "assistant");
+        self.has_logged_prompts |= !self.is_log && record.session_of_prompt().is_some();
         self.is_saved |= record.role.text().is_some() && record.parts.is_list();
         let is_said = matches!(&*kind, "user" | "gemini");
         let is_notice = matches!(&*kind, "info" | "warning" | "error");
@@ -144,6 +149,7 @@ impl Glance {
         self.turns += 1;
         let text = &message.content.text;
         let is_typed = kind == "user" && signal::of_user(text).is_none() && !message.is_summary();
+        self.has_words |= is_typed || kind == "gemini";
         if self.prompt.is_none() && is_typed {
             let line = text.lines().map(str::trim).find(|line| !line.is_empty());
             self.prompt = line.map(|line| line.chars().take(LONGEST_TITLE).collect());

@@ -51,12 +51,18 @@ impl Provider for GeminiCli {
             return Err(PluginError::new("is a folder; name one session's file in it"));
         }
         let mut reader = Reader::new(path.clone(), 0)?;
+        if let Some(refusal) = reader.survey.refusal() {
+            return Err(PluginError::new(refusal));
+        }
         let named = reader.survey.session_id.clone().or_else(|| request.file_stem());
         let id = named.unwrap_or_else(|| "stdin".to_owned());
         let agents = if request.is_copy() { Agents::default() } else { Agents::beside(&path, &id) };
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut session = Session { id, agents, files: vec![name], ..Session::default() };
         reader.survey.session(&session.id, |facts| sink.session(facts))?;
+        if !request.is_copy() {
+            say_log_of(&path, &session.id, sink)?;
+        }
         reader.tell(&mut session, sink)?;
         if session.records == 0 {
             return Err(PluginError::new("holds no records; name a Gemini CLI session file"));
@@ -85,13 +91,25 @@ impl Provider for GeminiCli {
     }
 }
 
+/// Says that a document has a log of its name beside it, which goes on with the session `id`.
+fn say_log_of(path: &Path, id: &str, sink: &mut Sink<'_>) -> Result<(), PluginError> {
+    let log = path.with_extension("jsonl");
+    if path.extension().is_none_or(|extension| extension != "json") || !list::is_of(&log, id) {
+        return Ok(());
+    }
+    let name = log.file_name().unwrap_or_default().to_string_lossy();
+    let message = format!("the session goes on in `{name}` beside this file; read that");
+    Ok(sink.diagnostic(Severity::Warning, "continued-elsewhere", &message, Origin::default())?)
+}
+
 /// Tells the sub-agents that no call names.
 fn tell_rest(reader: &Reader, path: &Path, session: &mut Session, sink: &mut Sink<'_>) -> Result<(), PluginError> {
     for id in session.agents.rest() {
         if let Some(file) = session.agents.take(&id).filter(|file| file != path) {
             let origin = Origin { file: session.files.len() as u32, ..Origin::default() };
-            reader.agent(None, "agent", file, session, sink)?;
-            sink.diagnostic(Severity::Warning, "orphan-sub-agent", "no call names this sub-agent", origin)?;
+            if reader.agent(None, "agent", file, session, sink)? {
+                sink.diagnostic(Severity::Warning, "orphan-sub-agent", "no call names this sub-agent", origin)?;
+            }
         }
     }
     Ok(())
@@ -105,5 +123,5 @@ declare_provider! {
     harness: "Gemini CLI", versions: [],
     env: ["GEMINI_CLI_HOME"],
     roots: ["${GEMINI_CLI_HOME:-~}/.gemini/tmp"],
-    companions: ["*/**"],
+    companions: ["*/**", "{stem}.jsonl"],
 }

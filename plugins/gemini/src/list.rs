@@ -1,6 +1,7 @@
 //! Which sessions there are, known by the head and the tail of each file.
 
 use std::collections::HashSet;
+use std::collections::hash_map::{Entry, HashMap};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ const DEEPEST: usize = 3;
 
 /// Lists the sessions under `roots`.
 pub(crate) fn list(roots: &[PathBuf], sink: &mut ListSink<'_>) -> Result<(), Stopped> {
-    let mut listing = Listing { sink, told: HashSet::new() };
+    let mut listing = Listing { sink, told: HashSet::new(), sessions: HashMap::new() };
     for root in roots {
         match fs::metadata(root) {
             Ok(about) if about.is_dir() => listing.folder(root, None, DEEPEST)?,
@@ -33,6 +34,8 @@ struct Listing<'l, 's> {
     sink: &'l mut ListSink<'s>,
     /// Files told already: roots may lie within each other.
     told: HashSet<PathBuf>,
+    /// The first file of each session.
+    sessions: HashMap<String, PathBuf>,
 }
 
 impl Listing<'_, '_> {
@@ -87,7 +90,7 @@ impl Listing<'_, '_> {
         }
         if glance.is_empty(bytes <= PIECE) {
             // A session that was taken up again leaves such a file, and goes on in the older one.
-            return self.refuse(path, Severity::Info, "holds a header and nothing that was said");
+            return self.refuse(path, Severity::Info, "holds nothing that anybody said");
         }
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let (first, last) = (glance.span.first(), glance.span.last());
@@ -100,12 +103,29 @@ impl Listing<'_, '_> {
             turns: (bytes <= PIECE).then(|| glance.turns()),
             bytes,
         };
-        self.sink.entry(path, &entry)
+        self.sink.entry(path, &entry)?;
+        match self.sessions.entry(entry.id.to_owned()) {
+            Entry::Occupied(first) => {
+                let message = format!("is of the session `{}`, as `{}` is", entry.id, first.get().display());
+                self.sink.diagnostic(Severity::Info, "same-session", &message, path)
+            }
+            Entry::Vacant(place) => {
+                place.insert(path.to_owned());
+                Ok(())
+            }
+        }
     }
 
     fn refuse(&mut self, path: &Path, severity: Severity, reason: &str) -> Result<(), Stopped> {
         self.sink.diagnostic(severity, "unreadable-file", reason, path)
     }
+}
+
+/// Whether the file at `path` is one of the session `id`.
+pub(crate) fn is_of(path: &Path, id: &str) -> bool {
+    let about = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
+    let glance = about.and_then(|about| glance(path, about.len()).ok());
+    glance.is_some_and(|glance| glance.is_recognised && glance.id.as_deref() == Some(id))
 }
 
 fn glance(path: &Path, bytes: u64) -> io::Result<Glance> {

@@ -14,7 +14,7 @@ use crate::active::{Active, Entry};
 use crate::agents::Agents;
 use crate::copies::{self, Copies};
 use crate::digest::{self, Id};
-use crate::lines::{End, Mended, Piece, Pieces, mend};
+use crate::lines::{End, Mended, Piece, Pieces, mend, trim};
 use crate::place::Place;
 use crate::scan::What;
 use crate::shape::Record;
@@ -165,7 +165,7 @@ impl Reader {
 
     fn is_field_of_head(&self, raw: &Raw<'_>, mended: &Mended<'_>) -> bool {
         let What::Field(key) = &raw.what else { return false };
-        !raw.is_too_long() && is_field(&String::from_utf8_lossy(key), crate::lines::trim(&mended.text))
+        !raw.is_too_long() && is_field(&String::from_utf8_lossy(key), trim(&mended.text))
     }
 
     /// Tells one record, whose text stands in the file as it is when it `is_placed`.
@@ -200,7 +200,7 @@ impl Reader {
         }
         if record.kind().is_some() && record.body().json().is_some() {
             let message = Message::of(record, json, &name);
-            return self.message(&message, &name, origin, None, session, sink);
+            return self.message(message, &name, origin, None, session, sink);
         }
         let data = format!(r#"{{"raw":{json}}}"#);
         sink.event(&self.place(name, origin).event(&record.kind().unwrap_or("unknown".into()), &data))?;
@@ -228,7 +228,7 @@ impl Reader {
         let known = self.survey.versions.get_mut(&key);
         let Some(known) = known else {
             let message = Message::of(record, json, id);
-            return self.message(&message, id, origin, None, session, sink);
+            return self.message(message, id, origin, None, session, sink);
         };
         if known.is_told() {
             let reason = "a version of a message that is told by its last";
@@ -241,16 +241,12 @@ impl Reader {
             // The last version is told in the first one's place, and the first is the duplicate later on.
             let bytes = self.at(place)?;
             let mended = mend(&bytes);
-            let text = crate::lines::trim(&mended.text);
-            if let Ok(record) = serde_json::from_str::<Record<'_>>(text)
-                && record.id.text().as_deref() == Some(id)
-            {
-                let message = Message::of(record, text, id);
-                return self.message(&message, id, place, None, session, sink);
+            if let Some(message) = Message::version_of(trim(&mended.text), id) {
+                return self.message(message, id, place, None, session, sink);
             }
         }
         let message = Message::of(record, json, id);
-        self.message(&message, id, origin, None, session, sink)
+        self.message(message, id, origin, None, session, sink)
     }
 
     fn at(&self, place: Origin) -> Result<Vec<u8>, PluginError> {
@@ -261,8 +257,31 @@ impl Reader {
         Ok(bytes)
     }
 
-    /// Tells a message, and the branches that its calls began; `within` names the message before it in a rebuilt list.
+    /// Tells a message with what a rebuilt list adds to it; `within` names the message before it in such a list, when
+    /// it stands there alone.
     fn message(
+        &mut self,
+        message: Message<'_>,
+        id: &str,
+        origin: Origin,
+        within: Option<&Option<String>>,
+        session: &mut Session,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), PluginError> {
+        let Some(place) = self.survey.listed(id, self.file) else {
+            return self.whole(&message, id, origin, within, session, sink);
+        };
+        let bytes = self.at(place)?;
+        let mended = mend(&bytes);
+        let message = match Message::version_of(&mended.text, id) {
+            Some(other) => message.completed(other, id),
+            None => message,
+        };
+        self.whole(&message, id, origin, within, session, sink)
+    }
+
+    /// Tells a message, and the branches that its calls began.
+    fn whole(
         &mut self,
         message: &Message<'_>,
         id: &str,
@@ -280,6 +299,8 @@ impl Reader {
         }
         let later: Vec<&str> = handed.iter().map(|(call, _)| *call).collect();
         let branch = self.branch.clone();
+        // On a branch the host knows who asked; read by itself, a sub-agent's session does not say.
+        let nobody = self.survey.is_sub_agent && branch.is_none();
         let place = Place {
             id: id.into(),
             parent: within.unwrap_or(&self.parent).clone(),
@@ -288,11 +309,11 @@ impl Reader {
             origin,
             is_part: within.is_some(),
         };
-        let told = message.tell(&place, self.after_summary, &later, &mut session.answered, sink)?;
+        let told = message.tell(&place, self.after_summary, nobody, &later, &mut session.answered, sink)?;
         self.after_summary = told == Told::Summary;
         if told != Told::Nothing {
             self.parent = Some(id.to_owned());
-            self.active.push(Entry { id: digest::of_id(id), content: message.digest() });
+            self.active.push(Entry::new(digest::of_id(id), message.digest(), message.is_notice()));
             self.tell_held(sink)?;
         }
         for (call, path) in handed {
@@ -306,7 +327,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Tells a sub-agent's file as a branch.
+    /// Tells a sub-agent's file as a branch, and says whether it could.
     pub(crate) fn agent(
         &self,
         call: Option<&str>,
@@ -314,16 +335,23 @@ impl Reader {
         path: PathBuf,
         session: &mut Session,
         sink: &mut Sink<'_>,
-    ) -> Result<(), PluginError> {
+    ) -> Result<bool, PluginError> {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let file = session.files.len() as u32;
         session.files.push(path.file_name().unwrap_or_default().to_string_lossy().into_owned());
-        let mut reader = match Self::new(path, file) {
+        let is_log = path.extension().is_some_and(|extension| extension == "jsonl");
+        let reader = match Self::new(path, file) {
+            // A document may lie there that is none of a sub-agent.
+            Ok(reader) if is_log || reader.survey.is_recognised => Ok(reader),
+            Ok(_) => Err("the file among the sub-agents' holds no record of Gemini CLI".to_owned()),
+            Err(err) => Err(format!("the sub-agent's file cannot be read: {err}")),
+        };
+        let mut reader = match reader {
             Ok(reader) => reader,
-            Err(err) => {
-                let message = format!("the sub-agent's file cannot be read: {err}");
+            Err(message) => {
                 let origin = Origin { file, ..Origin::default() };
-                return Ok(sink.diagnostic(Severity::Warning, "unreadable-file", &message, origin)?);
+                sink.diagnostic(Severity::Warning, "unreadable-file", &message, origin)?;
+                return Ok(false);
             }
         };
         let agent = if name == "agent" { stem.clone() } else { name.to_owned() };
@@ -331,7 +359,8 @@ impl Reader {
         reader.branch = Some(format!(r#"{{"call":{call},"agent":{}}}"#, quoted(&agent)));
         reader.prefix = format!("{stem}/");
         reader.depth = self.depth + 1;
-        reader.tell(session, sink)
+        reader.tell(session, sink)?;
+        Ok(true)
     }
 
     fn place(&self, id: String, origin: Origin) -> Place<'_> {

@@ -145,6 +145,12 @@ impl<'a> Record<'a> {
         Some(if kind == "model" { "gemini".into() } else { kind })
     }
 
+    /// The session of which it is a prompt, in the log of all prompts.
+    pub(crate) fn session_of_prompt(&self) -> Option<Cow<'a, str>> {
+        let is_prompt = self.message_id.id().is_some() && self.message.text().is_some() && !self.content.is_some();
+        self.session_id.filled().filter(|_| is_prompt)
+    }
+
     /// What the message holds, under whichever name.
     pub(crate) fn body(&self) -> Field<'a> {
         [self.content, self.parts, self.message].into_iter().find(|field| field.is_some()).unwrap_or_default()

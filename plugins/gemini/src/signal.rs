@@ -33,6 +33,8 @@ pub(crate) enum Signal {
     LoopRecovery,
     /// User: asks the model to go on after a response that could not be used.
     ContinueRequest,
+    /// User: in a session that is a sub-agent's, where nobody types.
+    SubAgentPrompt,
 }
 
 impl Signal {
@@ -50,6 +52,7 @@ impl Signal {
             Self::HookContext => "\"hook-context\"",
             Self::LoopRecovery => "\"loop-recovery\"",
             Self::ContinueRequest => "\"continue-request\"",
+            Self::SubAgentPrompt => "\"sub-agent-prompt\"",
         }
     }
 }

@@ -50,6 +50,14 @@ impl Version {
     }
 }
 
+/// The last version of a message that a rebuilt list has, of those with the most calls.
+#[derive(Clone, Copy, Debug)]
+struct Listed {
+    offset: u64,
+    length: u32,
+    calls: u32,
+}
+
 /// What the first look found.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
@@ -61,8 +69,14 @@ pub(crate) struct Survey {
     pub(crate) head: Option<String>,
     /// Last versions by id.
     pub(crate) versions: HashMap<Id, Version>,
+    /// Versions within rebuilt lists.
+    listed: HashMap<Id, Listed>,
     /// Whether a record was one that Gemini CLI writes.
     pub(crate) is_recognised: bool,
+    /// The sessions that a log of prompts tells of: the first, and whether there are others.
+    prompts_of: Option<(String, bool)>,
+    /// Whether the session is a sub-agent's.
+    pub(crate) is_sub_agent: bool,
     /// Whether the list of messages is built anew somewhere.
     pub(crate) has_lists: bool,
 }
@@ -95,6 +109,10 @@ impl Survey {
                         let Ok(record) = serde_json::from_str::<Record<'_>>(json) else { continue };
                         let origin = if mended.is_as_it_was() { within(origin, &mended.text, json) } else { origin };
                         survey.learn(&record, (nth == 0 || mended.is_as_it_was()).then_some(origin));
+                        // Surrogates are replaced by as many bytes.
+                        if layout == Layout::Lines && !mended.has_invalid_utf8 {
+                            survey.list(&record, raw.origin, &mended.text);
+                        }
                         survey.is_recognised |= layout == Layout::Whole && is_saved(&record);
                     }
                 }
@@ -127,8 +145,48 @@ impl Survey {
             self.is_recognised = true;
             self.patch(record);
         } else if record.kind().is_some() && record.body().json().is_some() {
+            if let Some(session) = record.session_of_prompt() {
+                let (first, has_others) = self.prompts_of.get_or_insert_with(|| (session.clone().into_owned(), false));
+                *has_others |= *first != session;
+            }
             self.message(record);
         }
+    }
+
+    /// Why a file with nothing else in it than logged prompts is no session, if it is such a file.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let (session, has_others) = self.prompts_of.as_ref().filter(|_| !self.is_recognised)?;
+        let id: String = session.chars().take(8).collect();
+        let file = if *has_others { "*" } else { &format!("*-{id}") };
+        Some(format!(
+            "is Gemini CLI's log of prompts, which has no answers; name a session file, `chats/session-{file}.jsonl` or `.json` beside it"
+        ))
+    }
+
+    /// Remembers where the messages of a rebuilt list stand, which is in `whole`, the text at `origin`.
+    fn list(&mut self, record: &Record<'_>, origin: Origin, whole: &str) {
+        if record.rewind_to.text().is_some() || record.id.filled().is_some() {
+            return;
+        }
+        let list = record.set.object::<Record<'_>>().map_or(record.messages, |patch| patch.messages);
+        for raw in list.list().unwrap_or_default() {
+            let record: Record<'_> = raw.object_or_default();
+            let place = within(origin, whole, raw.json().unwrap_or_default());
+            let (Some(id), Ok(length)) = (record.id.filled(), u32::try_from(place.length)) else { continue };
+            let in_content = record.body().json().map_or(0, |json| json.matches("\"functionCall\"").count());
+            let calls = record.calls.list().map_or(0, |calls| calls.len()).max(in_content);
+            let listed = Listed { offset: place.offset, length, calls: u32::try_from(calls).unwrap_or(u32::MAX) };
+            let known = self.listed.entry(digest::of_id(&id)).or_insert(listed);
+            if known.calls <= listed.calls {
+                *known = listed;
+            }
+        }
+    }
+
+    /// Where a rebuilt list has the message `id`, if one does.
+    pub(crate) fn listed(&self, id: &str, file: u32) -> Option<Origin> {
+        let listed = self.listed.get(&digest::of_id(id))?;
+        Some(Origin { file, line: 0, offset: listed.offset, length: listed.length.into() })
     }
 
     fn message(&mut self, record: &Record<'_>) {
@@ -157,6 +215,7 @@ impl Survey {
             keep(&mut self.session_id, facts.session_id);
         }
         keep(&mut self.summary, facts.summary);
+        self.is_sub_agent |= facts.agent_kind.is("subagent");
         if self.directory.is_none() {
             let directories = facts.directories.list().unwrap_or_default();
             keep(&mut self.directory, directories.first().copied().unwrap_or_default());

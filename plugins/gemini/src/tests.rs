@@ -1,11 +1,12 @@
 //! What a host is told of whole sessions: `credit` is about who wrote what, `records` about the rest of a file,
-//! `threads` about what was dropped and rebuilt, `branches` about sub-agents, `damage` about what
-//! cannot be read, `listing` about folders.
+//! `threads` about what was dropped and rebuilt, `lists` about messages that a rebuilt list has another version of,
+//! `branches` about sub-agents, `damage` about what cannot be read, `listing` about folders.
 
 mod branches;
 mod credit;
 mod damage;
 mod listing;
+mod lists;
 mod records;
 mod threads;
 

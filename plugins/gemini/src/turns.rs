@@ -10,7 +10,8 @@ use crate::calls::Call;
 use crate::content::{Content, said, thoughts};
 use crate::digest::{self, Id};
 use crate::place::Place;
-use crate::shape::Record;
+use crate::shape::{Function, Record};
+use crate::signal::Signal;
 use crate::{signal, usage};
 
 /// What a message was, as far as what follows depends on it.
@@ -47,6 +48,41 @@ impl<'a> Message<'a> {
         Self { record, json, kind, content, calls }
     }
 
+    /// Reads the version of the message `id` that `json` is, if it is one.
+    pub(crate) fn version_of(json: &'a str, id: &str) -> Option<Self> {
+        let record: Record<'a> = serde_json::from_str(json).ok()?;
+        (record.id.text()? == id).then(|| Self::of(record, json, id))
+    }
+
+    /// Adds what another version of it, the message `id`, has and this one lacks.
+    pub(crate) fn completed(mut self, other: Self, id: &str) -> Self {
+        let (own, others) = (&mut self.record, &other.record);
+        for (own, other) in [(&mut own.model, others.model), (&mut own.tokens, others.tokens)] {
+            if own.json().is_none() {
+                *own = other;
+            }
+        }
+        if thoughts(own.thoughts).is_empty() {
+            own.thoughts = others.thoughts;
+        }
+        if self.content.is_empty() {
+            self.json = other.json;
+            (own.content, own.parts, own.message, own.display) =
+                (others.content, others.parts, others.message, others.display);
+            self.content = other.content;
+        } else {
+            let own: Vec<_> = self.content.responses.iter().filter_map(|response| response.id.id()).collect();
+            let is_new = |response: &Function<'a>| response.id.id().is_some_and(|id| !own.contains(&id));
+            let new: Vec<_> = other.content.responses.into_iter().filter(is_new).collect();
+            self.content.responses.extend(new);
+            if self.content.calls.is_empty() {
+                self.content.calls = other.content.calls;
+            }
+        }
+        Call::complete(&mut self.calls, other.calls, id);
+        self
+    }
+
     /// A digest that a copy under another id has too: of the kind, the words and the tools.
     pub(crate) fn digest(&self) -> u64 {
         // A copy has what was sent, and not what was shown.
@@ -63,6 +99,11 @@ impl<'a> Message<'a> {
         matches!(self.kind.as_deref(), Some("user" | "gemini"))
     }
 
+    /// Whether the CLI says it beside the conversation.
+    pub(crate) fn is_notice(&self) -> bool {
+        matches!(self.kind.as_deref(), Some("info" | "warning" | "error"))
+    }
+
     /// Whether it can be a copy: what a model wrote first names the model or its tokens.
     pub(crate) fn may_be_copy(&self) -> bool {
         self.record.model.json().is_none() && self.record.tokens.json().is_none() && self.is_said()
@@ -73,11 +114,13 @@ impl<'a> Message<'a> {
         self.kind.as_deref() == Some("user") && signal::is_summary(&self.content.text)
     }
 
-    /// Tells it; results of the calls in `later` follow by themselves, and `answered` knows whose were told.
+    /// Tells it; results of the calls in `later` follow by themselves, and `answered` knows whose were told. In a session
+    /// of `nobody` no human types.
     pub(crate) fn tell(
         &self,
         place: &Place<'_>,
         after_summary: bool,
+        nobody: bool,
         later: &[&str],
         answered: &mut HashSet<Id>,
         sink: &mut Sink<'_>,
@@ -103,7 +146,8 @@ impl<'a> Message<'a> {
             }
             Some("user") => {
                 self.answers(place, answered, sink)?;
-                (Role::User, signal::of_user(&self.content.text))
+                let prompt = nobody.then_some(Signal::SubAgentPrompt);
+                (Role::User, signal::of_user(&self.content.text).or(prompt))
             }
             Some(kind @ ("info" | "warning" | "error")) => match signal::of_notice(kind, self.record.body()) {
                 Some(signal) => (Role::System, Some(signal)),

@@ -3,7 +3,7 @@
 use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::{Disposition, Origin, PluginError, Sink, SkipRecord};
 
-use crate::active::Entry;
+use crate::active::{Entry, Rebuilt};
 use crate::digest::{self, Id};
 use crate::lines::{mend, trim};
 use crate::read::{Reader, Session};
@@ -77,54 +77,100 @@ impl Reader {
         sink: &mut Sink<'_>,
     ) -> Result<(), PluginError> {
         let mut old = self.active.take();
+        let mut compressed: Option<Compressed> = None;
+        // A message that was not told before follows what was said last, or what stands before it in the list; which
+        // is looked up when there is one.
         let mut before = self.parent.clone();
-        // A message of the list that was told before; its id is looked up when one follows that was not.
-        let mut known_before: Option<Id> = None;
-        // Where the last summary stood, and what came to stand behind it.
-        let mut compressed: Option<(usize, String)> = None;
+        let mut is_before_known = true;
         self.after_summary = false;
+        for (at, notice) in old.notices(0) {
+            self.keep(Some(at), notice, false, &mut compressed);
+        }
         for (nth, raw) in messages.list().unwrap_or_default().into_iter().enumerate() {
             let Some(record) = raw.object::<Record<'_>>() else { continue };
             let id = record.id.filled().unwrap_or_else(|| format!("{name}/{nth}").into());
             let key = digest::of_id(&id);
             let message = Message::of(record, raw.json().unwrap_or_default(), &id);
-            let copied = || message.may_be_copy().then(|| message.digest());
-            let known = old.entry(key, self.copies.get(&key).copied()).or_else(|| {
-                let is_told = self.born.contains_key(&key)
-                    || self.survey.versions.get(&key).is_some_and(|version| version.is_told());
-                is_told.then(|| (0, Entry { id: key, content: message.digest() }))
-            });
-            let known = known.or_else(|| copied().and_then(|content| old.original(content)));
-            if let Some((at, entry)) = known {
-                self.active.push(entry);
-                known_before = Some(entry.id);
-                self.after_summary = false;
-                if message.is_summary() || compressed.as_ref().is_some_and(|(summary, _)| at > *summary) {
-                    compressed = Some((at, id.into_owned()));
+            let is_summary = message.is_summary();
+            if let Some((at, entry)) = self.known(key, &message, &mut old) {
+                if let Some(at) = at.filter(|_| entry.is_notice)
+                    && !old.notice(at)
+                {
+                    continue;
                 }
+                self.keep(at, entry, is_summary, &mut compressed);
+                // Notices stand in no list; they keep their place behind what they followed.
+                for (at, notice) in at.map(|at| old.notices(at + 1)).into_iter().flatten() {
+                    self.keep(Some(at), notice, false, &mut compressed);
+                }
+                is_before_known = false;
+                self.after_summary = false;
                 continue;
             }
-            if let Some(version) = self.survey.versions.get_mut(&key) {
-                version.tell();
-            }
             self.born.insert(key, (*id).into());
-            let is_summary = message.is_summary();
-            if let Some(known) = known_before.take() {
-                before = self.id_of(known)?.or(before);
+            if !is_before_known {
+                before = self.last_id()?.or(before);
             }
-            let place = Origin { file: self.file, ..origin };
-            self.message(&message, &id, place, Some(&before), session, sink)?;
-            before = self.parent.clone();
-            if is_summary || compressed.is_some() {
-                compressed = before.clone().map(|id| (usize::MAX, id));
+            let (place, count) = (Origin { file: self.file, ..origin }, self.active.len());
+            // A line that is yet to come says more.
+            let later = self.survey.versions.get_mut(&key).map(|version| {
+                version.tell();
+                version.origin(self.file)
+            });
+            let bytes = later.map_or(Ok(Vec::new()), |later| self.at(later))?;
+            let mended = mend(&bytes);
+            match later.zip(Message::version_of(trim(&mended.text), &id)) {
+                Some((place, message)) => self.message(message, &id, place, Some(&before), session, sink)?,
+                None => self.message(message, &id, place, Some(&before), session, sink)?,
+            }
+            is_before_known = true;
+            if self.active.len() > count {
+                before = self.parent.clone();
+                if is_summary || compressed.is_some() {
+                    compressed = Some(Compressed { at: usize::MAX, now: count });
+                }
             }
         }
         self.after_summary = false;
-        // What goes on after a compression follows its summary, not what was kept behind it.
-        self.parent = match compressed {
-            Some((_, id)) => Some(id),
-            None => self.last_id()?,
-        };
+        self.parent = self.last_id()?;
         Ok(())
     }
+
+    /// What a message of a list was told as, and where it stood in the list that was.
+    fn known(&self, key: Id, message: &Message<'_>, old: &mut Rebuilt) -> Option<(Option<usize>, Entry)> {
+        if let Some((at, entry)) = old.entry(key, self.copies.get(&key).copied()) {
+            return Some((Some(at), entry));
+        }
+        let is_told =
+            self.born.contains_key(&key) || self.survey.versions.get(&key).is_some_and(|version| version.is_told());
+        if is_told {
+            return Some((None, Entry::new(key, message.digest(), message.is_notice())));
+        }
+        let (at, entry) = old.original(message.may_be_copy().then(|| message.digest())?)?;
+        Some((Some(at), entry))
+    }
+
+    /// Takes a message over that was told before, and stood at `at`.
+    fn keep(&mut self, at: Option<usize>, entry: Entry, is_summary: bool, compressed: &mut Option<Compressed>) {
+        match (at, &compressed) {
+            // What was kept of the time before a summary was told before it. What goes on follows the summary.
+            (at, Some(summary)) if !is_summary && !at.is_some_and(|at| at > summary.at && entry.is_tip(at)) => {
+                self.active.push_before(entry, summary.now);
+            }
+            (at, _) => {
+                let now = self.active.push(entry);
+                if is_summary || compressed.is_some() {
+                    *compressed = Some(Compressed { at: at.unwrap_or(0), now });
+                }
+            }
+        }
+    }
+}
+
+/// The summary of a compression, or what came to stand behind it.
+struct Compressed {
+    /// Where it stood in the list that was; behind all of it when it is new.
+    at: usize,
+    /// Where it stands now.
+    now: usize,
 }

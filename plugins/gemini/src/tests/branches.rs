@@ -56,3 +56,64 @@ fn a_session_from_standard_input_has_nothing_beside_it() {
     let told = testing::read_as::<GeminiCli>(&path, "-", None, &[]);
     assert_eq!(told.len(), 3, "{told:#?}");
 }
+
+/// Documents of a session and of a sub-agent, as older versions write them.
+fn documents(folder: &std::path::Path, agent: &str) -> [std::path::PathBuf; 2] {
+    let paths = [folder.join("session-x.json"), folder.join(agent)];
+    let call = r#"{"id":"c","name":"scout","args":{"objective":"look"},"status":"success","timestamp":"2026-01-02T03:04:09Z","result":"found"}"#;
+    let main = format!(
+        r#"{{"sessionId":"s","projectHash":"p","messages":[{{"id":"m","type":"gemini","content":"","model":"g","timestamp":"2026-01-02T03:04:05Z","toolCalls":[{call}]}}]}}"#
+    );
+    let agent = concat!(
+        r#"{"sessionId":"abcdef","projectHash":"p","kind":"subagent","startTime":"2026-01-02T03:04:06Z","messages":["#,
+        r#"{"id":"p","type":"user","content":"look","timestamp":"2026-01-02T03:04:06Z"},"#,
+        r#"{"id":"q","type":"gemini","content":"found","model":"h","timestamp":"2026-01-02T03:04:08Z"}]}"#
+    );
+    fs::create_dir_all(paths[1].parent().expect("a folder")).expect("a folder");
+    fs::write(&paths[0], main).expect("a file");
+    fs::write(&paths[1], agent).expect("a file");
+    paths
+}
+
+#[test]
+fn a_sub_agent_that_only_its_time_leads_to_is_a_session_of_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [main, agent] = documents(folder.path(), "session-2026-01-02T03-04-abcdef.json");
+    let told = testing::read::<GeminiCli>(&main);
+    assert_eq!(told.len(), 3, "{told:#?}");
+    let told = testing::read::<GeminiCli>(&agent);
+    assert_eq!(
+        told[2..],
+        [r#"user p HARNESS signal="sub-agent-prompt": look"#, "assistant q after=p model=h: found"],
+        "nobody typed it"
+    );
+    let listed = testing::sessions::<GeminiCli>(&[folder.path()]);
+    assert_eq!(listed.len(), 2, "{listed:#?}");
+}
+
+#[test]
+fn a_session_that_says_it_is_a_main_one_is_typed_by_its_user() {
+    let told =
+        super::told("session-x.jsonl", format!("{HEADER}\n{{\"id\":\"u\",\"type\":\"user\",\"content\":\"hi\"}}\n"));
+    assert_eq!(told[2], "user u: hi");
+}
+
+#[test]
+fn an_older_sub_agents_document_in_the_sessions_folder_is_a_branch() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [main, _] = documents(folder.path(), "s/abcdef.json");
+    fs::write(folder.path().join("s/notes.json"), r#"{"a":1}"#).expect("a file");
+    let branch = r#"branch={"call":null,"agent":"abcdef"}"#;
+    let told = testing::read::<GeminiCli>(&main);
+    assert!(told[3].starts_with(&format!("user p {branch}: look")), "{told:#?}");
+    assert!(told[4].starts_with("event session abcdef/session after=p"), "{told:#?}");
+    assert_eq!(
+        told[5..],
+        [
+            format!("assistant q after=p model=h {branch}: found"),
+            "! orphan-sub-agent 0@0+0: no call names this sub-agent".to_owned(),
+            "! unreadable-file 0@0+0: the file among the sub-agents' holds no record of Gemini CLI".to_owned(),
+            "session s title=Gemini session: s from=2026-01-02T03:04:05Z to=2026-01-02T03:04:05Z file=session-x.json file=abcdef.json file=notes.json".to_owned(),
+        ]
+    );
+}

@@ -114,6 +114,43 @@ fn what_is_nobodys_or_another_harnesss_is_refused() {
 }
 
 #[test]
+fn the_log_of_prompts_is_refused_with_the_file_to_take() {
+    let prompt = |session: &str, number: u32| {
+        format!(
+            r#"{{"sessionId":"{session}","messageId":{number},"type":"user","message":"Fix it","timestamp":"2026-01-02T03:04:05.000Z"}}"#
+        )
+    };
+    let one = prompt("1a2b3c4d-0000-4000-8000-000000000001", 0);
+    let refusal = |file: &str| {
+        format!(
+            "failed: is Gemini CLI's log of prompts, which has no answers; name a session file, `chats/session-{file}.jsonl` or `.json` beside it"
+        )
+    };
+    for (text, file) in [
+        (format!("[{one}]"), "*-1a2b3c4d"),
+        (format!("[\n  {one},\n  {}\n]\n", one.replace(":0,", ":1,")), "*-1a2b3c4d"),
+        (format!("[\n  {one},\n  {}\n]\n", prompt("b", 0)), "*"),
+        (format!("[\n  {one},\n  {{\"sess"), "*-1a2b3c4d"),
+    ] {
+        assert_eq!(told("logs.json", &text), [refusal(file)], "{text}");
+    }
+}
+
+#[test]
+fn a_saved_conversation_or_a_session_that_speaks_of_prompts_is_read() {
+    for (name, text) in [
+        ("checkpoint-a.json", r#"[{"role":"user","parts":[{"text":"hi"}],"sessionId":"s","messageId":1}]"#.to_owned()),
+        (
+            "session-x.jsonl",
+            format!("{HEADER}\n{}\n", r#"{"sessionId":"s","messageId":1,"type":"user","message":"hi"}"#),
+        ),
+    ] {
+        let told = told(name, text);
+        assert!(told.iter().any(|line| line.starts_with("user ") && line.ends_with(": hi")), "{told:#?}");
+    }
+}
+
+#[test]
 fn a_session_cut_anywhere_is_told_or_refused() {
     let line = r#"{"id":"m","type":"gemini","content":"é","model":"g","toolCalls":[{"id":"c","name":"glob","result":[{"functionResponse":{"id":"c","response":{"output":"\ud83d\ude00"}}}]}]}"#;
     let rebuilt = format!(r#"{{"$set":{{"messages":[{USER},{line}]}}}}"#);

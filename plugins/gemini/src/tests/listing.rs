@@ -44,7 +44,7 @@ fn sessions_are_listed_with_their_project_and_first_prompt() {
                 log.len()
             ),
             "b at ROOT/old/chats/session-b.json title=B turns=1 bytes=103".to_owned(),
-            "! unreadable-file ROOT/old/chats/session-c.jsonl: holds a header and nothing that was said".to_owned(),
+            "! unreadable-file ROOT/old/chats/session-c.jsonl: holds nothing that anybody said".to_owned(),
             "! unreadable-file ROOT/old/chats/session-d.jsonl: holds no record of Gemini CLI".to_owned(),
         ]
     );
@@ -76,4 +76,34 @@ fn a_pipe_is_not_opened() {
     let told = testing::sessions::<GeminiCli>(&[folder.path()]);
     drop(socket);
     assert_eq!(told, [format!("! unreadable-file {}: is no regular file and was not opened", path.display())]);
+}
+
+#[test]
+fn files_of_one_session_are_listed_each_and_said_to_be_of_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, said: &str| {
+        fs::create_dir_all(folder.path().join(name).parent().expect("a folder")).expect("a folder");
+        fs::write(folder.path().join(name), format!("{HEADER}\n{said}\n")).expect("a file");
+    };
+    let said = r#"{"id":"v","type":"user","content":"Fix it"}"#;
+    let context = r#"{"id":"u","type":"user","content":"<session_context>x</session_context>"}"#;
+    write("hash/chats/session-a.jsonl", said);
+    write("slug/chats/session-a.jsonl", said);
+    write("slug/chats/session-b.jsonl", context);
+    write("slug/chats/session-c.jsonl", &said.replace("Fix", "Mend"));
+    let told: Vec<String> = testing::sessions::<GeminiCli>(&[folder.path()])
+        .into_iter()
+        .map(|line| line.replace(&folder.path().display().to_string(), "ROOT"))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "s at ROOT/hash/chats/session-a.jsonl title=Fix it turns=1 bytes=94",
+            "s at ROOT/slug/chats/session-a.jsonl title=Fix it turns=1 bytes=94",
+            "! same-session ROOT/slug/chats/session-a.jsonl: is of the session `s`, as `ROOT/hash/chats/session-a.jsonl` is",
+            "! unreadable-file ROOT/slug/chats/session-b.jsonl: holds nothing that anybody said",
+            "s at ROOT/slug/chats/session-c.jsonl title=Mend it turns=1 bytes=95",
+            "! same-session ROOT/slug/chats/session-c.jsonl: is of the session `s`, as `ROOT/hash/chats/session-a.jsonl` is",
+        ]
+    );
 }

@@ -1,6 +1,11 @@
 //! What becomes of messages, their calls, and the records beside them.
 
-use super::{check, told};
+use std::fs;
+
+use toolpath_plugin_api::kit::testing;
+
+use super::{HEADER, check, told};
+use crate::GeminiCli;
 
 #[test]
 fn a_message_of_a_log_is_a_turn_after_the_one_before() {
@@ -194,4 +199,22 @@ fn a_saved_conversation_is_read_too() {
             "assistant message-2 after=message-1: Hello."
         ]
     );
+}
+
+#[test]
+fn a_document_that_became_a_log_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("session-x.json");
+    let user = r#"{"id":"u","type":"user","content":"hi"}"#;
+    fs::write(&path, format!("{{\"sessionId\":\"s\",\"messages\":[{user}]}}")).expect("a file");
+    let log = folder.path().join("session-x.jsonl");
+    let said = "! continued-elsewhere 0@0+0: the session goes on in `session-x.jsonl` beside this file; read that";
+    assert!(!testing::read::<GeminiCli>(&path).contains(&said.to_owned()));
+    fs::write(&log, format!("{}\n{user}\n", HEADER.replace("\"s\"", "\"other\""))).expect("a file");
+    assert!(!testing::read::<GeminiCli>(&path).contains(&said.to_owned()), "the log is of another session");
+    fs::write(&log, format!("{HEADER}\n{user}\n")).expect("a file");
+    assert_eq!(testing::read::<GeminiCli>(&path)[1], said);
+    assert_eq!(testing::read::<GeminiCli>(&log).len(), 3);
+    let copied = testing::read_as::<GeminiCli>(&path, "-", None, &[]);
+    assert!(!copied.contains(&said.to_owned()));
 }
