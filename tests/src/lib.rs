@@ -5,6 +5,7 @@
 //! not what a test expects, everything about it is printed: command, exit code, both outputs, the files.
 
 pub mod differences;
+pub mod generate;
 pub mod outside;
 pub mod rules;
 
