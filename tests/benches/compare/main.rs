@@ -41,6 +41,9 @@ struct Args {
     /// Audit that many sessions of 100 KB as one set, and twice as many
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "5000")]
     audit: Option<u64>,
+    /// Run only these programs
+    #[arg(long, value_name = "PROGRAM,...", value_enum, value_delimiter = ',', default_values_t = Program::ALL)]
+    only: Vec<Program>,
     /// How often each program runs
     #[arg(long, value_name = "N", default_value_t = 5)]
     runs: usize,
@@ -58,7 +61,7 @@ fn main() {
         args.sizes = [1, 10, 100, 500].map(|megabytes| megabytes * 1_000_000).to_vec();
     }
     let mut programs = Vec::new();
-    for program in Program::ALL {
+    for &program in &args.only {
         match program.is_here() {
             Ok(()) => programs.push(program),
             Err(reason) => println!("left out: {reason}"),

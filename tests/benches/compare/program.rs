@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use clap::ValueEnum;
 use tempfile::TempDir;
 use toolpath_tests::generate::PROJECT;
 use toolpath_tests::released;
@@ -60,14 +61,15 @@ impl Home {
 }
 
 /// One of those that are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Program {
-    /// Ours, with the plugin in a sandbox.
+    /// Ours, with the plugin in a sandbox
     Sandbox,
-    /// Ours, with the plugin in the host's process.
+    /// Ours, with the plugin in the host's own process
     InProcess,
+    /// `jq -c .`, which reads and writes JSON and does nothing else
     Jq,
-    /// `path` of the crate `path-cli`.
+    /// The format's reference implementation, `path p derive`
     Reference,
 }
 
