@@ -8,8 +8,9 @@ use super::call::{Call, TOOLS, call_id};
 use super::chance::{Chance, quoted};
 use super::log::Log;
 
-/// Writes an exchange. Sub-agents' files go to `agents`, or their work into the session's file where there is no such place.
-pub(super) fn exchange(log: &mut Log<'_>, chance: &mut Chance, agents: Option<&Path>) -> io::Result<()> {
+/// Writes an exchange, a short one when `end` bytes are reached. Sub-agents' files go to `agents`, or their work into the
+/// session's file where there is no such place.
+pub(super) fn exchange(log: &mut Log<'_>, chance: &mut Chance, agents: Option<&Path>, end: u64) -> io::Result<()> {
     if chance.percent(2) {
         caveat(log, chance)?;
     }
@@ -23,6 +24,9 @@ pub(super) fn exchange(log: &mut Log<'_>, chance: &mut Chance, agents: Option<&P
         log.record(chance, "attachment", &fields)?;
     }
     for _ in 0..chance.number(2..10) {
+        if log.written.bytes >= end {
+            break;
+        }
         if chance.percent(3) {
             delegate(log, chance, agents)?;
         } else {
