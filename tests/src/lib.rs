@@ -5,6 +5,7 @@
 //! not what a test expects, everything about it is printed: command, exit code, both outputs, the files.
 
 pub mod differences;
+pub mod generate;
 pub mod outside;
 pub mod rules;
 
@@ -50,12 +51,32 @@ pub fn built() -> &'static Built {
             .remove("toolpath_provider_misbehaving")
             .expect("cargo builds the misbehaving plugin");
         let host = files.remove("toolpath-host").expect("cargo builds the host");
-        let plugins = files
-            .into_iter()
-            .filter_map(|(name, file)| Some((name.strip_prefix("toolpath_provider_")?.to_owned(), file)))
-            .collect();
-        Built { host, plugins, minimal, misbehaving }
+        Built { host, plugins: by_provider(files), minimal, misbehaving }
     })
+}
+
+/// The host and the plugins as users have them, to measure.
+#[derive(Debug)]
+pub struct Released {
+    /// The host; its plugins lie beside it, where it looks for them.
+    pub host: PathBuf,
+    /// The plugins' libraries, by provider.
+    pub plugins: BTreeMap<String, PathBuf>,
+}
+
+/// Builds the host and the plugins with all optimisations, once.
+pub fn released() -> &'static Released {
+    static RELEASED: OnceLock<Released> = OnceLock::new();
+    RELEASED.get_or_init(|| {
+        let mut files = artifacts(&["build", "--release"]);
+        let host = files.remove("toolpath-host").expect("cargo builds the host");
+        Released { host, plugins: by_provider(files) }
+    })
+}
+
+fn by_provider(files: BTreeMap<String, PathBuf>) -> BTreeMap<String, PathBuf> {
+    let named = |(name, file): (String, PathBuf)| Some((name.strip_prefix("toolpath_provider_")?.to_owned(), file));
+    files.into_iter().filter_map(named).collect()
 }
 
 /// The executables and dynamic libraries that a cargo command builds, by target.

@@ -1,0 +1,131 @@
+//! What one run of a program takes: time, processor time of all its processes, and their memory.
+//!
+//! Processor time is what the system adds up for children that ended, and their children. Memory is looked at while the
+//! program runs: every 5 ms, `VmHWM` of it and of every process below it, so growth in the last 5 ms of a process can
+//! be missed. The system's own number for a whole run, `ru_maxrss`, will not do: it is that of the largest process only, and
+//! a process that starts another passes its own on.
+
+#![expect(unsafe_code, reason = "asks the system for the time that children took")]
+
+use std::collections::HashMap;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Time between two looks at the memory.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// What a run took.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    pub(crate) wall: f64,
+    /// User and system; `None` where the system does not say.
+    pub(crate) cpu: Option<f64>,
+    /// Bytes; `None` where the system does not say.
+    pub(crate) memory: Option<Memory>,
+}
+
+/// Peaks of memory, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Memory {
+    /// Each process's peak, added up: for a host and its one worker.
+    pub(crate) each: u64,
+    /// The most that the processes of one moment had as their peaks: for a host that has many workers in its time.
+    pub(crate) at_once: u64,
+}
+
+/// Runs a program to its end; says what is wrong when it does not succeed.
+pub(crate) fn run(command: &mut Command, output: Stdio) -> Result<Taken, String> {
+    command.stdin(Stdio::null()).stdout(output).stderr(Stdio::null());
+    let before = cpu_of_children();
+    let start = Instant::now();
+    let mut child = command.spawn().map_err(|err| format!("does not start: {err}"))?;
+    let (id, has_ended) = (child.id(), AtomicBool::new(false));
+    let (status, wall, memory) = std::thread::scope(|threads| {
+        let watch = threads.spawn(|| watch(id, &has_ended));
+        let status = child.wait();
+        let wall = start.elapsed();
+        has_ended.store(true, Ordering::Relaxed);
+        (status, wall, watch.join().unwrap_or_default())
+    });
+    let status = status.map_err(|err| format!("does not end: {err}"))?;
+    if !status.success() {
+        return Err(format!("failed: {status}"));
+    }
+    let cpu = cpu_of_children().zip(before).map(|(after, before)| (after - before).as_secs_f64());
+    Ok(Taken { wall: wall.as_secs_f64(), cpu, memory })
+}
+
+/// User and system time of all children that ended so far, and of theirs.
+#[cfg(unix)]
+fn cpu_of_children() -> Option<Duration> {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the system fills the struct that it is given, all of whose bytes may be zero.
+    let usage = unsafe {
+        if libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr()) != 0 {
+            return None;
+        }
+        usage.assume_init()
+    };
+    let time = |time: libc::timeval| {
+        Some(Duration::from_secs(time.tv_sec.try_into().ok()?) + Duration::from_micros(time.tv_usec.try_into().ok()?))
+    };
+    Some(time(usage.ru_utime)? + time(usage.ru_stime)?)
+}
+
+#[cfg(not(unix))]
+fn cpu_of_children() -> Option<Duration> {
+    None
+}
+
+fn watch(id: u32, has_ended: &AtomicBool) -> Option<Memory> {
+    let mut peaks: HashMap<u32, u64> = HashMap::new();
+    let mut at_once = 0;
+    while !has_ended.load(Ordering::Relaxed) {
+        let mut alive = Vec::new();
+        look(id, None, &mut alive);
+        at_once = at_once.max(alive.iter().map(|(_, peak)| peak).sum());
+        peaks.extend(alive);
+        std::thread::sleep(PAUSE);
+    }
+    let each = peaks.values().sum();
+    (each > 0).then_some(Memory { each, at_once })
+}
+
+/// Adds a process and those below it, each with its peak.
+fn look(id: u32, parent: Option<&[u8]>, alive: &mut Vec<(u32, u64)>) {
+    let Ok(words) = std::fs::read(format!("/proc/{id}/cmdline")) else { return };
+    // Until it becomes a program of its own, a new process has its parent's memory.
+    if parent.is_some_and(|parent| parent == words) {
+        return;
+    }
+    let Ok(status) = std::fs::read_to_string(format!("/proc/{id}/status")) else { return };
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+    if let Some(peak) = peak.map(|peak: u64| peak * 1024) {
+        alive.push((id, peak));
+    }
+    for thread in std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten() {
+        let children = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+        for child in children.split_whitespace().filter_map(|child| child.parse().ok()) {
+            look(child, Some(&words), alive);
+        }
+    }
+}
+
+/// The middle of several runs, each number by itself.
+pub(crate) fn median(runs: &[Taken]) -> Taken {
+    let middle = |number: &dyn Fn(&Taken) -> Option<f64>| {
+        let mut numbers: Vec<f64> = runs.iter().filter_map(number).collect();
+        numbers.sort_by(f64::total_cmp);
+        numbers.get(numbers.len() / 2).copied()
+    };
+    let bytes =
+        |number: &dyn Fn(Memory) -> u64| middle(&|run| Some(number(run.memory?) as f64)).map(|bytes| bytes as u64);
+    Taken {
+        wall: middle(&|run| Some(run.wall)).unwrap_or(f64::NAN),
+        cpu: middle(&|run| run.cpu),
+        memory: bytes(&|memory| memory.each)
+            .zip(bytes(&|memory| memory.at_once))
+            .map(|(each, at_once)| Memory { each, at_once }),
+    }
+}
