@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::json;
@@ -52,7 +53,7 @@ pub fn run(args: &Sessions) -> Result<(), Error> {
     outcome
 }
 
-fn nothing(readers: &[Reader], args: &Sessions) -> String {
+fn nothing(readers: &[Arc<Reader>], args: &Sessions) -> String {
     let looked = places(readers, &args.reading.roots);
     let of = args.project.as_ref().map(|project| format!(" of `{}`", project.display())).unwrap_or_default();
     if looked.is_empty() {
@@ -63,7 +64,7 @@ fn nothing(readers: &[Reader], args: &Sessions) -> String {
 }
 
 /// Folders that the user named, or where the readers' harnesses keep sessions.
-fn places(readers: &[Reader], named: &[PathBuf]) -> Vec<PathBuf> {
+fn places(readers: &[Arc<Reader>], named: &[PathBuf]) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = Vec::new();
     for place in readers.iter().flat_map(|reader| roots_of(reader, named)) {
         if !places.contains(&place) {
@@ -79,7 +80,7 @@ fn roots_of(reader: &Reader, named: &[PathBuf]) -> Vec<PathBuf> {
 
 /// Lists what each reader finds, under the folders that the user named or where its harness keeps sessions. What was found is
 /// answered even when a reader failed.
-pub fn find(readers: &[Reader], named: &[PathBuf]) -> (Vec<Found>, Result<(), Error>) {
+pub fn find(readers: &[Arc<Reader>], named: &[PathBuf]) -> (Vec<Found>, Result<(), Error>) {
     let (mut all, mut outcome) = (Vec::new(), Ok(()));
     for (index, reader) in readers.iter().enumerate() {
         let roots: Vec<PathBuf> = roots_of(reader, named).into_iter().filter(|root| root.is_dir()).collect();
@@ -185,7 +186,7 @@ pub fn newest_first(found: &mut [Found]) {
     found.sort_by(|one, other| time(other).cmp(&time(one)).then_with(|| one.path.cmp(&other.path)));
 }
 
-fn as_json(found: &Found, readers: &[Reader]) -> serde_json::Value {
+fn as_json(found: &Found, readers: &[Arc<Reader>]) -> serde_json::Value {
     let Listed { id, project, title, started_at, last_activity, turns, bytes, .. } = &found.entry;
     json!({
         "session": id, "provider": readers[found.reader].provider_id(), "path": found.path.display().to_string(),
@@ -194,7 +195,7 @@ fn as_json(found: &Found, readers: &[Reader]) -> serde_json::Value {
     })
 }
 
-fn table(found: &[Found], readers: &[Reader]) -> String {
+fn table(found: &[Found], readers: &[Arc<Reader>]) -> String {
     let mut lines = "SESSION\tPROVIDER\tLAST ACTIVITY\tTURNS\tSIZE\tPROJECT\tTITLE\n".to_owned();
     for found in found {
         let entry = &found.entry;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::cli::{Chosen, Reading};
 use crate::error::Error;
@@ -24,13 +25,13 @@ const MOST_NAMED: usize = 10;
 #[derive(Debug)]
 pub struct Selected {
     /// The plugin.
-    pub reader: Reader,
+    pub reader: Arc<Reader>,
     /// The session.
     pub source: Source,
 }
 
 /// The readers that the user asked for: the named plugin, or with `auto` all that can be used.
-pub fn readers(args: &Reading) -> Result<Vec<Reader>, Error> {
+pub fn readers(args: &Reading) -> Result<Vec<Arc<Reader>>, Error> {
     let places = Places::new(args.plugins.files.clone(), args.plugins.folders.clone(), &Surroundings::here());
     for refused in &places.refused {
         say(refused);
@@ -38,7 +39,7 @@ pub fn readers(args: &Reading) -> Result<Vec<Reader>, Error> {
     let trust = Trust::of_user(args.plugins.locked)?;
     let plugins = if args.provider == AUTO { all(&places, &trust)? } else { vec![named(args, &places, &trust)?] };
     let isolation = isolation(args)?;
-    Ok(plugins.into_iter().map(|plugin| Reader { plugin, isolation }).collect())
+    Ok(plugins.into_iter().map(|plugin| Arc::new(Reader { plugin, isolation })).collect())
 }
 
 fn named(args: &Reading, places: &Places, trust: &Trust) -> Result<Located, Error> {
@@ -114,7 +115,7 @@ pub fn select(args: &Reading, chosen: &Chosen) -> Result<Vec<Result<Selected, Er
 }
 
 struct Selector<'s> {
-    readers: Vec<Reader>,
+    readers: Vec<Arc<Reader>>,
     roots: &'s [PathBuf],
     /// What the readers list, once it was asked for.
     listed: Option<Vec<Found>>,
@@ -146,8 +147,13 @@ impl Selector<'_> {
                     return self.found(&found);
                 }
                 several => {
-                    let named: Vec<String> =
-                        several.iter().take(MOST_NAMED).map(|found| format!("`{}`", found.entry.id)).collect();
+                    // Files of one session may share its id, and then the id alone does not say which are meant.
+                    let is_shared = |id: &str| several.iter().filter(|found| found.entry.id == id).count() > 1;
+                    let name = |found: &&Found| match is_shared(&found.entry.id) {
+                        true => format!("`{}`", found.path.display()),
+                        false => format!("`{}`", found.entry.id),
+                    };
+                    let named: Vec<String> = several.iter().take(MOST_NAMED).map(name).collect();
                     let more = several.len().saturating_sub(MOST_NAMED);
                     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                     let reason = format!(
@@ -194,8 +200,8 @@ impl Selector<'_> {
 }
 
 /// The reader that is surest that the session is its own.
-fn recognised<'r>(readers: &'r [Reader], source: &Source) -> Result<&'r Reader, Error> {
-    let mut best: Vec<&Reader> = Vec::new();
+fn recognised<'r>(readers: &'r [Arc<Reader>], source: &Source) -> Result<&'r Arc<Reader>, Error> {
+    let mut best: Vec<&Arc<Reader>> = Vec::new();
     let mut most = 0;
     for reader in readers {
         let sure = match reader.detect(source.session()) {

@@ -9,8 +9,9 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::derive::{CountedElsewhere, Detail, Form, Responses, Tally};
-use crate::digest;
+use toolpath_plugin_api::kit::table::Table;
+
+use crate::derive::{CountedElsewhere, Detail, Form, Tally};
 use crate::error::Error;
 use crate::intake::{Balance, HarnessTurn, Reading, Set};
 use crate::progress::Progress;
@@ -34,8 +35,8 @@ pub struct Known {
     pub harness_turns: Vec<(HarnessTurn, String)>,
     /// What there is to say.
     pub told: Vec<Told>,
-    /// What is counted for each response.
-    responses: Responses,
+    /// The responses that are counted, by digest.
+    responses: Box<[u128]>,
 }
 
 /// Reads a session for its sums alone.
@@ -54,7 +55,7 @@ fn know(selected: &Selected, set: Set) -> Result<Known, Error> {
     }
     Ok(Known {
         tally: conversation.steps.tally().clone(),
-        responses: std::mem::take(&mut conversation.steps.responses),
+        responses: std::mem::take(&mut conversation.steps.responses).into_iter().collect(),
         provider: conversation.provider,
         facts: conversation.facts,
         balance: conversation.balance,
@@ -89,16 +90,16 @@ pub fn counted_elsewhere(known: &[Option<Result<Known, Error>>]) -> Vec<Option<A
     let mut order: Vec<(usize, &Known)> =
         known.iter().enumerate().filter_map(|(index, known)| Some((index, known.as_ref()?.as_ref().ok()?))).collect();
     order.sort_by(|(_, one), (_, other)| age(one).cmp(&age(other)));
-    let mut counted: HashMap<&str, digest::Map<Arc<str>>> = HashMap::new();
+    // For each provider the responses that were counted, and the place in the order of the session that counts them.
+    let mut counted: HashMap<&str, Table<u32>> = HashMap::new();
     let mut elsewhere: Vec<Option<Arc<CountedElsewhere>>> = known.iter().map(|_| None).collect();
-    for (index, known) in order {
+    for (place, &(index, known)) in (0_u32..).zip(&order) {
         let counted = counted.entry(&known.provider).or_default();
         let mut repeated = CountedElsewhere::default();
-        let name: Arc<str> = known.facts.id.as_str().into();
-        for response in known.responses.keys() {
-            match counted.get(response) {
-                Some(session) => drop(repeated.insert(*response, session.clone())),
-                None => drop(counted.insert(*response, name.clone())),
+        for &response in &known.responses {
+            let by = *counted.get_or_insert_with(response, || place);
+            if by != place {
+                repeated.insert(response, order[by as usize].1.facts.id.as_str().into());
             }
         }
         if !repeated.is_empty() {

@@ -6,6 +6,7 @@ pub mod category;
 pub mod diff;
 pub mod edits;
 pub mod field;
+pub mod folder;
 pub mod json;
 pub mod lines;
 pub mod path;

@@ -19,8 +19,8 @@ use crate::turn::TokenUsage;
 /// together with its time.
 const UNIQUE: usize = 16;
 
-/// The responses of a session, by digest, and what each was counted for: input, output, cache read, cache write.
-pub type Responses = digest::Map<[u64; 4]>;
+/// The responses that a session counts, by digest.
+pub type Responses = digest::Set;
 
 /// Responses that an earlier session of a set counts, and which one.
 pub type CountedElsewhere = digest::Map<Arc<str>>;
@@ -135,10 +135,7 @@ impl Groups {
             _ => Some(usage),
         }?;
         if let (Some(responses), true) = (&mut self.responses, run.response != 0) {
-            let counted = responses.entry(run.response).or_default();
-            for (sum, count) in counted.iter_mut().zip(counts(&usage)) {
-                *sum = sum.saturating_add(count.unwrap_or(0));
-            }
+            responses.insert(run.response);
         }
         Some(usage)
     }

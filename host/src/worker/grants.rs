@@ -3,7 +3,10 @@
 //! A pattern is relative to the session's folder: `{stem}` and `{file}` stand for its name without and with the
 //! extension, `**` at the end for everything in a folder. A session's folder as a whole is never granted.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
+
+use toolpath_plugin_api::kit::folder::{Entry, Kind, Listing};
 
 /// The files and folders that the patterns name and that are there.
 pub fn companions(session: &Path, patterns: &[String]) -> Vec<PathBuf> {
@@ -26,21 +29,43 @@ fn text(name: Option<&std::ffi::OsStr>) -> Option<String> {
 
 fn expand(folder: &Path, pattern: &str, stem: &str, file: &str) -> Vec<PathBuf> {
     let escape = glob::Pattern::escape;
-    let pattern = pattern.replace("{stem}", &escape(stem)).replace("{file}", &escape(file));
     let whole = pattern.strip_suffix("/**");
-    let relative = Path::new(whole.unwrap_or(&pattern));
-    let stays_below = relative.components().all(|part| matches!(part, std::path::Component::Normal(_)));
-    let Some(folder) = folder.to_str().filter(|_| stays_below && !relative.as_os_str().is_empty()) else {
+    let is_folder = whole.is_some();
+    let pattern = whole.unwrap_or(pattern);
+    let relative = pattern.replace("{stem}", stem).replace("{file}", file);
+    let stays_below = |path: &Path| path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    if relative.is_empty() || !stays_below(Path::new(&relative)) || !stays_below(Path::new(pattern)) {
         return Vec::new();
-    };
-    let places = glob::glob(&format!("{}/{}", escape(folder), relative.display()));
-    let places = places.into_iter().flatten().flatten();
+    }
+    let top = OnceCell::new();
     // What a link leads to somewhere else does not belong to the session.
-    let top = Path::new(folder).canonicalize().unwrap_or_else(|_| Path::new(folder).to_owned());
-    let is_below = |place: &PathBuf| place.canonicalize().is_ok_and(|place| place.starts_with(&top));
+    let is_below = |place: &Path| {
+        let top = top.get_or_init(|| folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
+        place.canonicalize().is_ok_and(|place| place.starts_with(top))
+    };
     // A folder is granted only where the pattern says that all of it belongs to the session.
-    let is_wanted = |place: &PathBuf| if whole.is_some() { place.is_dir() } else { place.is_file() };
-    places.filter(|place| is_wanted(place) && is_below(place)).collect()
+    let is_wanted = |place: &Path| if is_folder { place.is_dir() } else { place.is_file() };
+    let is_special = |c: char| "*?[".contains(c);
+    if !pattern.contains(is_special) {
+        let place = folder.join(&relative);
+        return if is_wanted(&place) && is_below(&place) { vec![place] } else { Vec::new() };
+    }
+    let escaped = pattern.replace("{stem}", &escape(stem)).replace("{file}", &escape(file));
+    if pattern.contains('/') || pattern.contains("**") {
+        let Some(folder) = folder.to_str() else { return Vec::new() };
+        let places = glob::glob(&format!("{}/{escaped}", escape(folder))).into_iter().flatten().flatten();
+        return places.filter(|place| is_wanted(place) && is_below(place)).collect();
+    }
+    let (Ok(listing), Ok(pattern)) = (Listing::of(folder), glob::Pattern::new(&escaped)) else { return Vec::new() };
+    let start = &escaped[..escaped.find(is_special).unwrap_or(0)];
+    let fitting = listing.starting_with(start).iter().filter(|entry| pattern.matches(&entry.name));
+    let is_companion = |entry: &&Entry| match entry.kind {
+        Kind::File => !is_folder,
+        Kind::Folder => is_folder,
+        Kind::Link => Some(folder.join(&*entry.name)).is_some_and(|place| is_wanted(&place) && is_below(&place)),
+        Kind::Other => false,
+    };
+    fitting.filter(is_companion).map(|entry| folder.join(&*entry.name)).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use toolpath_plugin_api::kit::folder::{Kind, Listing};
+
 /// Deeper folders are not looked into; real ones are two levels deep.
 const DEEPEST: usize = 8;
 
@@ -28,10 +30,9 @@ pub(super) fn below(folder: &Path) -> Vec<Found> {
 
 /// The sub-agents' files in `folder` itself; none where it may not be listed.
 pub(super) fn beside(folder: &Path) -> Vec<Found> {
-    let mut found = Vec::new();
-    gather(folder, "", 0, &mut found);
-    found.sort_by(|one, other| one.name.cmp(&other.name));
-    found
+    let listing = Listing::of(folder).unwrap_or_default();
+    let files = listing.starting_with(START).iter().filter(|entry| entry.kind == Kind::File);
+    files.filter_map(|entry| found(&entry.name, folder.join(&*entry.name), &entry.name)).collect()
 }
 
 /// Whether `path` is a file: links, pipes and sockets are none.
@@ -50,14 +51,18 @@ fn gather(folder: &Path, within: &str, deeper: usize, found: &mut Vec<Found>) {
                 gather(&entry.path(), &format!("{within}{name}/"), deeper - 1, found);
             }
             Ok(kind) if kind.is_file() => {
-                let agent = name.strip_prefix("agent-").and_then(|rest| rest.strip_suffix(".jsonl"));
-                let Some(agent) = agent.filter(|agent| !agent.is_empty()) else { continue };
-                let path = entry.path();
-                let sidecar = path.with_file_name(format!("agent-{agent}.meta.json"));
-                let sidecar = Some(sidecar).filter(|path| is_file(path));
-                found.push(Found { agent: agent.to_owned(), path, name: format!("{within}{name}"), sidecar });
+                found.extend(self::found(&name, entry.path(), &format!("{within}{name}")));
             }
             _ => {}
         }
     }
+}
+
+const START: &str = "agent-";
+
+/// The sub-agent's file called `name`, if that is a name of one.
+fn found(name: &str, path: PathBuf, within: &str) -> Option<Found> {
+    let agent = name.strip_prefix(START)?.strip_suffix(".jsonl").filter(|agent| !agent.is_empty())?;
+    let sidecar = Some(path.with_file_name(format!("{START}{agent}.meta.json"))).filter(|path| is_file(path));
+    Some(Found { agent: agent.to_owned(), path, name: within.to_owned(), sidecar })
 }
