@@ -4,6 +4,8 @@
 
 #![expect(unsafe_code, reason = "passes on as JSON what was just made to be a JSON string")]
 
+use std::cell::RefCell;
+
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -16,9 +18,24 @@ pub(crate) fn text<S: Serializer>(text: &impl AsRef<str>, to: S) -> Result<S::Ok
     if text.len() < LONG {
         return to.serialize_str(text);
     }
-    // SAFETY: an escaped text is one JSON string.
-    let json = unsafe { RawValue::from_string_unchecked(json_escape_simd::escape(text)) };
+    let json = BUFFER.with_borrow_mut(|buffer| {
+        buffer.clear();
+        // It asks for room for the worst case, which memory of its own for each text would not be worth.
+        json_escape_simd::escape_into(text, buffer);
+        let json = buffer.clone();
+        buffer.shrink_to(MOST_KEPT);
+        json
+    });
+    // SAFETY: an escaped text is a text, and one JSON string.
+    let json = unsafe { RawValue::from_string_unchecked(String::from_utf8_unchecked(json)) };
     json.serialize(to)
+}
+
+/// Bytes of the buffer that are kept for the next text.
+const MOST_KEPT: usize = 1 << 20;
+
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Serialises a text that is there; where it is not, the field is to be left out.

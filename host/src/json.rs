@@ -90,7 +90,7 @@ fn write_value(value: &str, depth: usize, out: &mut String) -> Result<(), String
         json.deserialize_seq(Items { depth: depth + 1, out }).map_err(text)?;
         out.push(']');
     } else if value.starts_with('"') {
-        if value.contains('\\') {
+        if has_odd_escape(value) {
             let string: String = serde_json::from_str(value).map_err(text)?;
             out.push_str(&serde_json::to_string(&string).map_err(text)?);
         } else {
@@ -103,6 +103,19 @@ fn write_value(value: &str, depth: usize, out: &mut String) -> Result<(), String
         out.push_str(value);
     }
     Ok(())
+}
+
+/// Whether a string has an escape that the canonical form spells in another way, or perhaps does.
+fn has_odd_escape(string: &str) -> bool {
+    let bytes = string.as_bytes();
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
+        match bytes.get(at + found + 1) {
+            Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => at += found + 2,
+            _ => return true,
+        }
+    }
+    false
 }
 
 /// Writes a list's items as they are read.
@@ -173,6 +186,8 @@ mod tests {
     #[test]
     fn strings_escape_only_what_they_must() {
         check(r#""\u00e9\/\u2028\u007f\u001f\t""#, "\"é/\u{2028}\u{7f}\\u001f\\t\"");
+        check(r#""\\/\\u0041\"\b\f\n\r\t\\""#, r#""\\/\\u0041\"\b\f\n\r\t\\""#);
+        check(r#""\\\/\n\u000a""#, r#""\\/\n\n""#);
     }
 
     #[test]

@@ -76,19 +76,18 @@ impl Spool {
 
     /// Copies a piece, or several that lie side by side, to `out`.
     pub fn copy(&mut self, segment: Segment, out: &mut dyn Write) -> io::Result<()> {
+        self.copy_through(segment, &mut Window::default(), out)
+    }
+
+    fn copy_through(&mut self, segment: Segment, window: &mut Window, out: &mut dyn Write) -> io::Result<()> {
         let filed_end = segment.end().min(self.filed);
-        if segment.offset < filed_end {
+        let mut offset = segment.offset;
+        while offset < filed_end {
             let file = self.file.as_mut().ok_or(io::ErrorKind::UnexpectedEof)?;
-            file.seek(SeekFrom::Start(segment.offset))?;
-            let mut wanted = (filed_end - segment.offset) as usize;
-            // Into memory of our own: what is at hand where anything may be written to is small.
-            let mut buffer = vec![0; wanted.min(GATHER)];
-            while wanted > 0 {
-                let part = &mut buffer[..wanted.min(GATHER)];
-                file.read_exact(part)?;
-                out.write_all(part)?;
-                wanted -= part.len();
-            }
+            let wanted = (filed_end - offset).min(WINDOW as u64) as usize;
+            let part = window.show(file, offset, wanted, self.filed)?;
+            out.write_all(part)?;
+            offset += part.len() as u64;
         }
         if segment.end() > self.filed {
             let from = segment.offset.max(self.filed) - self.filed;
@@ -101,16 +100,50 @@ impl Spool {
 
     /// Copies pieces to `out` in the order given; neighbours that lie side by side go in one go.
     pub fn copy_all(&mut self, pieces: impl IntoIterator<Item = Segment>, out: &mut dyn Write) -> io::Result<()> {
-        let mut run = Segment::default();
+        let (mut run, mut window) = (Segment::default(), Window { is_wide: true, ..Window::default() });
         for piece in pieces {
             if run.end() == piece.offset {
                 run.length += piece.length;
             } else {
-                self.copy(run, out)?;
+                self.copy_through(run, &mut window, out)?;
                 run = piece;
             }
         }
-        self.copy(run, out)
+        self.copy_through(run, &mut window, out)
+    }
+}
+
+/// Bytes of the file that are read at a time.
+const WINDOW: usize = 512 * 1024;
+/// How much of that lies before what is asked for: pieces that waited stand behind those that did not.
+const BEHIND: u64 = 128 * 1024;
+
+/// A part of the file, in memory: pieces are asked for nearly in the order in which they lie there.
+#[derive(Debug, Default)]
+struct Window {
+    /// Whether more is read than is asked for.
+    is_wide: bool,
+    offset: u64,
+    bytes: Vec<u8>,
+}
+
+impl Window {
+    /// The bytes from `offset` on, as many as are wanted or at least one; the file has bytes up to `end`.
+    fn show(&mut self, file: &mut File, offset: u64, wanted: usize, end: u64) -> io::Result<&[u8]> {
+        let is_here = |at: u64| at.checked_sub(self.offset).is_some_and(|within| within < self.bytes.len() as u64);
+        if !is_here(offset) || !is_here(offset + wanted as u64 - 1) {
+            // What fills a window by itself needs nothing before it.
+            let is_wide = self.is_wide && wanted < WINDOW / 2;
+            let start = if is_wide { offset.saturating_sub(BEHIND) } else { offset };
+            let length = if is_wide { (WINDOW as u64).min(end - start) as usize } else { wanted };
+            self.bytes.resize(length, 0);
+            self.offset = start;
+            file.seek(SeekFrom::Start(start))?;
+            file.read_exact(&mut self.bytes)?;
+        }
+        let from = (offset - self.offset) as usize;
+        let shown = &self.bytes[from..];
+        Ok(&shown[..shown.len().min(wanted)])
     }
 }
 
@@ -137,6 +170,26 @@ mod tests {
             spool.copy_all([segments[3], segments[4], segments[1], segments[19]], &mut some).expect("copying");
             assert_eq!(some, b"piece 3;piece 4;piece 1;piece 19;", "limit {limit}");
         }
+    }
+
+    #[test]
+    fn pieces_of_a_file_of_many_windows_read_back_in_any_order() {
+        let mut spool = Spool::new(0);
+        let piece = |n: usize| format!("{n};").repeat(1 + n % 700);
+        let segments: Vec<_> = (0..3000).map(|n| spool.append(piece(n).as_bytes()).expect("appending")).collect();
+        let long = "x".repeat(3 * WINDOW);
+        let long_one = spool.append(long.as_bytes()).expect("appending");
+        assert!(spool.filed > 4 * WINDOW as u64);
+        // Neighbours swapped, jumps to and fro, and from the end to the start.
+        let order = (0..3000).map(|n| n ^ 1).chain([2999, 0, 1500, 2, 2998]).chain((0..3000).rev());
+        let (mut all, mut expected) = (Vec::new(), String::new());
+        for n in order.clone() {
+            expected.push_str(&piece(n));
+        }
+        expected.push_str(&long);
+        let segments = order.map(|n| segments[n]).chain([long_one]);
+        spool.copy_all(segments, &mut all).expect("copying");
+        assert!(all == expected.as_bytes());
     }
 
     #[test]
