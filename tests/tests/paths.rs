@@ -1,0 +1,71 @@
+//! A session whose lines are read in one pass, and the same one whose lines are read by the strict parser, come to the same.
+//!
+//! White space other than blanks between the values of a line means nothing, and leaves the line to the strict parser. Of
+//! the plugins, Claude Code's reads lines in both ways.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use toolpath_tests::generate::{Wanted, session};
+use toolpath_tests::{Scratch, sample_sessions, top};
+
+/// The session with a tab behind the opening bracket of each line that is an object.
+fn with_tabs(session: &[u8]) -> Vec<u8> {
+    let is_object = |line: &[u8]| serde_json::from_slice::<Value>(line).is_ok_and(|value| value.is_object());
+    let mut tabbed = Vec::with_capacity(session.len());
+    for line in session.split_inclusive(|byte| *byte == b'\n') {
+        match line.iter().position(|byte| *byte == b'{') {
+            Some(at) if is_object(line) => {
+                tabbed.extend_from_slice(&line[..=at]);
+                tabbed.push(b'\t');
+                tabbed.extend_from_slice(&line[at + 1..]);
+            }
+            _ => tabbed.extend_from_slice(line),
+        }
+    }
+    tabbed
+}
+
+#[track_caller]
+fn check(scratch: &Scratch, provider: &str, session: &[u8], name: &Path) {
+    for format in ["document", "turns"] {
+        let derive = |session: &[u8]| {
+            fs::write(scratch.path("session.jsonl"), session).expect("the session");
+            scratch.host(["--provider", provider, "--plugins", "plugins", "--format", format, "session.jsonl"])
+        };
+        let (plain, tabbed) = (derive(session), derive(&with_tabs(session)));
+        assert_eq!(plain.code(), tabbed.code(), "{}", name.display());
+        assert_eq!(plain.stderr(), tabbed.stderr(), "{}", name.display());
+        assert_eq!(plain.stdout(), tabbed.stdout(), "{}", name.display());
+    }
+}
+
+#[test]
+fn each_fixture_comes_to_the_same_on_both_ways_through_its_lines() {
+    let scratch = Scratch::new();
+    let cases = fs::read_dir(top().join("tests/fixtures/sessions/claude")).expect("the fixtures");
+    let sessions: Vec<_> = cases.map(|case| case.expect("a case").path().join("session.jsonl")).collect();
+    assert!(sessions.len() >= 10);
+    for file in sessions {
+        check(&scratch, "claude", &fs::read(&file).expect("the session"), &file);
+    }
+}
+
+#[test]
+fn each_sample_session_comes_to_the_same_on_both_ways_through_its_lines() {
+    let scratch = Scratch::new();
+    for file in sample_sessions("claude", "jsonl") {
+        check(&scratch, "claude", &fs::read(&file).expect("the session"), &file);
+    }
+}
+
+#[test]
+fn a_made_up_session_comes_to_the_same_on_both_ways_through_its_lines() {
+    let scratch = Scratch::new();
+    let mut bytes = Vec::new();
+    let written = session(Wanted { bytes: 2_000_000, seed: 11 }, &mut bytes).expect("memory takes everything");
+    assert!(written.lines > 200);
+    assert_eq!(with_tabs(&bytes).len(), bytes.len() + written.lines as usize);
+    check(&scratch, "claude", &bytes, Path::new("a made-up session"));
+}
