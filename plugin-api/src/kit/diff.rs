@@ -77,7 +77,7 @@ pub fn from_hunks(path: &str, hunks: &[Hunk<'_>]) -> Option<String> {
         new.starts(hunk.new_start, hunk.new_lines)?;
         let mut last = None;
         for line in hunk.lines {
-            if line.contains('\n') {
+            if memchr::memchr(b'\n', line.as_bytes()).is_some() {
                 return None;
             }
             let sign = line.chars().next()?;
