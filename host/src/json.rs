@@ -4,6 +4,7 @@
 //! shortest form. What no JSON reader of ours can take (too deep, too large a number) is kept as a string that
 //! holds its text.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::hash::{Hash, Hasher};
@@ -12,7 +13,9 @@ use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer as _, Serialize};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::mend_surrogates;
+use toolpath_plugin_api::kit::tree::Places;
 
 /// Deeper values are kept as text: a document nests them in some levels of its own, and common readers stop at 128.
 const DEEPEST: usize = 100;
@@ -57,6 +60,9 @@ impl Json {
 ///
 /// The value is never held as a tree, which for small items takes many times the memory of its text.
 fn canonical(text: &str) -> Result<String, String> {
+    if let Some(plain) = plain(text) {
+        return Ok(plain);
+    }
     let write = |text: &str| {
         let whole: &RawValue = serde_json::from_str(text).map_err(|err| err.to_string())?;
         let mut out = String::with_capacity(text.len());
@@ -64,6 +70,62 @@ fn canonical(text: &str) -> Result<String, String> {
         Ok(out)
     };
     write(text).or_else(|reason: String| mend_surrogates(text).map_or(Err(reason), |mended| write(&mended)))
+}
+
+/// The canonical form of an object of which all but the spaces is canonical already, as most are.
+fn plain(text: &str) -> Option<String> {
+    thread_local! {
+        static PLACES: RefCell<Places> = RefCell::default();
+    }
+    PLACES.with_borrow_mut(|places| {
+        let tree = places.of(text)?;
+        let mut out = String::with_capacity(text.len());
+        write_plain(tree.root(), 0, &mut out)?;
+        Some(out)
+    })
+}
+
+/// Writes a value; `None` where it is not canonical.
+fn write_plain(value: Field<'_>, depth: usize, out: &mut String) -> Option<()> {
+    if depth == DEEPEST && (value.is_object() || value.is_list()) {
+        return None;
+    }
+    if let Some(entries) = value.entries() {
+        if !entries.is_sorted_by(|(one, _), (other, _)| one < other) {
+            return None;
+        }
+        out.push('{');
+        for (index, (key, value)) in entries.into_iter().enumerate() {
+            out.push_str(if index > 0 { ",\"" } else { "\"" });
+            // A tree has no keys with escapes.
+            out.push_str(&key);
+            out.push_str("\":");
+            write_plain(value, depth + 1, out)?;
+        }
+        out.push('}');
+    } else if let Some(list) = value.list() {
+        out.push('[');
+        for (index, value) in list.into_iter().enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            write_plain(value, depth + 1, out)?;
+        }
+        out.push(']');
+    } else {
+        let json = value.json().unwrap_or("null");
+        let is_word = matches!(json, "null" | "true" | "false");
+        let is_canonical = if value.is_text() { !has_odd_escape(json) } else { is_word || is_short_integer(json) };
+        is_canonical.then(|| out.push_str(json))?;
+    }
+    Some(())
+}
+
+/// Whether a number is an integer that no reader takes for another.
+fn is_short_integer(number: &str) -> bool {
+    const DIGITS: usize = 18;
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    digits.len() <= DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit()) && number != "-0"
 }
 
 fn write_value(value: &str, depth: usize, out: &mut String) -> Result<(), String> {
@@ -200,6 +262,57 @@ mod tests {
         let text = r#"[{"z":{"b":[],"a":{}},"é":"\u00e9\"","a":[1,[2,{"y":null,"x":false}]]},-7.50,"plain",[ ]]"#;
         let tree: Value = serde_json::from_str(text).expect("JSON");
         check(text, &tree.to_string());
+    }
+
+    /// A tab between two tokens leaves a text to the strict way.
+    fn strictly(text: &str) -> String {
+        Json::read(&text.replacen('{', "{\t", 1)).0.text().to_owned()
+    }
+
+    #[test]
+    fn both_ways_to_the_canonical_form_come_to_the_same() {
+        for (text, is_plain) in [
+            (r#"{}"#, true),
+            (r#"{"a": [1, -2, 0, true, null, "x\ny", {"b": {}, "c": []}], "é": "größe"}"#, true),
+            (r#"{"b":1,"a":2}"#, false),
+            (r#"{"a":1,"a":2}"#, false),
+            (r#"{"a":"\u0041"}"#, false),
+            (r#"{"a":"\/"}"#, false),
+            (r#"{"a":1.0}"#, false),
+            (r#"{"a":-0}"#, false),
+            (r#"{"a":1e2}"#, false),
+            (r#"{"a":12345678901234567890123}"#, false),
+            (r#"{"a":{"z":1,"b":2}}"#, false),
+        ] {
+            assert_eq!(plain(text).is_some(), is_plain, "{text}");
+            assert_eq!(Json::read(text).0.text(), strictly(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_deepest_that_is_taken_is_the_same_on_both_ways() {
+        for depth in [DEEPEST - 1, DEEPEST, DEEPEST + 1, DEEPEST + 2] {
+            let text = format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
+            let (plain, tabbed) = (Json::read(&text), Json::read(&text.replacen('{', "{\t", 1)));
+            assert_eq!(plain.1, tabbed.1, "{depth}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_plain_is_what_a_strict_reader_makes_of_it(
+            keys in proptest::collection::vec("[a-c]{0,2}", 0..4),
+            values in proptest::collection::vec(
+                r#"-?[0-9]{1,20}|"[a-z ]*"|"(\\[nu"/]){1,2}0041"|true|null|\[ ?1 ?\]|[0-9]\.5|\{\}"#, 4),
+        ) {
+            let fields: Vec<_> = keys.iter().zip(&values).map(|(key, value)| format!(r#""{key}": {value}"#)).collect();
+            let text = format!("{{{}}}", fields.join(" ,"));
+            let (read, tabbed) = (Json::read(&text), Json::read(&text.replacen('{', "{\t", 1)));
+            proptest::prop_assert_eq!(read.1.is_some(), tabbed.1.is_some());
+            if read.1.is_none() {
+                proptest::prop_assert_eq!(read.0.text(), tabbed.0.text());
+            }
+        }
     }
 
     #[test]
