@@ -72,7 +72,7 @@ fn canonical(text: &str) -> Result<String, String> {
     write(text).or_else(|reason: String| mend_surrogates(text).map_or(Err(reason), |mended| write(&mended)))
 }
 
-/// The canonical form of an object of which all but the spaces is canonical already, as most are.
+/// The canonical form of an object whose values are spelt canonically already, as most are.
 fn plain(text: &str) -> Option<String> {
     thread_local! {
         static PLACES: RefCell<Places> = RefCell::default();
@@ -85,13 +85,14 @@ fn plain(text: &str) -> Option<String> {
     })
 }
 
-/// Writes a value; `None` where it is not canonical.
+/// Writes a value; `None` where it is spelt in another way, or a key stands twice.
 fn write_plain(value: Field<'_>, depth: usize, out: &mut String) -> Option<()> {
     if depth == DEEPEST && (value.is_object() || value.is_list()) {
         return None;
     }
-    if let Some(entries) = value.entries() {
-        if !entries.is_sorted_by(|(one, _), (other, _)| one < other) {
+    if let Some(mut entries) = value.entries() {
+        entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        if entries.windows(2).any(|pair| pair[0].0 == pair[1].0) {
             return None;
         }
         out.push('{');
@@ -274,7 +275,7 @@ mod tests {
         for (text, is_plain) in [
             (r#"{}"#, true),
             (r#"{"a": [1, -2, 0, true, null, "x\ny", {"b": {}, "c": []}], "é": "größe"}"#, true),
-            (r#"{"b":1,"a":2}"#, false),
+            (r#"{"b":1,"a":2,"é":3,"A":{"z":1,"b":2}}"#, true),
             (r#"{"a":1,"a":2}"#, false),
             (r#"{"a":"\u0041"}"#, false),
             (r#"{"a":"\/"}"#, false),
@@ -282,7 +283,7 @@ mod tests {
             (r#"{"a":-0}"#, false),
             (r#"{"a":1e2}"#, false),
             (r#"{"a":12345678901234567890123}"#, false),
-            (r#"{"a":{"z":1,"b":2}}"#, false),
+            (r#"{"a":{"z":1,"b":2,"z":3}}"#, false),
         ] {
             assert_eq!(plain(text).is_some(), is_plain, "{text}");
             assert_eq!(Json::read(text).0.text(), strictly(text), "{text}");
