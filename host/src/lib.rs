@@ -38,6 +38,7 @@ pub mod run;
 pub mod select;
 pub mod set;
 pub mod show;
+pub mod signals;
 pub mod source;
 pub mod spool;
 pub mod step;

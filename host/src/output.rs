@@ -95,7 +95,7 @@ impl Output {
     fn failed(&self, source: io::Error) -> Error {
         match (&self.place, source.kind()) {
             (Place::Stdout(_), io::ErrorKind::BrokenPipe) => Error::ClosedPipe,
-            _ => Error::Output { target: self.name.clone(), source },
+            _ => Error::Output { target: self.name.clone(), source: plain(source) },
         }
     }
 }

@@ -23,6 +23,8 @@ use crate::worker::Isolation;
 /// What is known of a session after it was read for its sums alone.
 #[derive(Debug)]
 pub struct Known {
+    /// How messages name the session.
+    name: String,
     /// Provider id.
     pub provider: String,
     /// What is known of the session as a whole.
@@ -54,6 +56,7 @@ fn know(selected: &Selected, set: Set) -> Result<Known, Error> {
         harness_turns.push((turn, file));
     }
     Ok(Known {
+        name: source.name.clone(),
         tally: conversation.steps.tally().clone(),
         responses: std::mem::take(&mut conversation.steps.responses).into_iter().collect(),
         provider: conversation.provider,
@@ -99,7 +102,10 @@ pub fn counted_elsewhere(known: &[Option<Result<Known, Error>>]) -> Vec<Option<A
         for &response in &known.responses {
             let by = *counted.get_or_insert_with(response, || place);
             if by != place {
-                repeated.insert(response, order[by as usize].1.facts.id.as_str().into());
+                let other = order[by as usize].1;
+                // Of two files of one session the id says nothing.
+                let name = if other.facts.id == known.facts.id { &other.name } else { &other.facts.id };
+                repeated.insert(response, name.as_str().into());
             }
         }
         if !repeated.is_empty() {

@@ -25,6 +25,7 @@ use crate::plugin::inspect::inspect;
 use crate::plugin::locate::Located;
 use crate::plugin::open::open;
 use crate::record::{Diagnostic, EventRecord, Listed, ResultRecord, SessionFacts, SkipRecord, TurnRecord};
+use crate::signals;
 
 /// The argument that makes this program a worker. Nobody types it.
 pub const ARGUMENT: &str = "__worker";
@@ -122,6 +123,7 @@ pub(crate) enum Task {
 
 /// Runs as a worker: an order on standard input, frames on standard output.
 pub fn run() -> ExitCode {
+    signals::write_beyond_limit_ends();
     #[cfg(target_os = "linux")]
     sandbox::close_descriptors();
     let mut order = Vec::new();
@@ -157,8 +159,9 @@ fn leave() -> ExitCode {
 type Refusal = (String, Option<String>);
 
 fn close_in(order: &Order) -> Result<(), Refusal> {
+    let lower = if order.isolation == Isolation::Sandbox { Isolation::Process } else { Isolation::None };
     let failed =
-        |reason: String| (format!("cannot be isolated: {reason}; pass --isolation process to do without"), None);
+        |reason: String| (format!("cannot be isolated: {reason}; pass --isolation {lower} to do without"), None);
     #[cfg(unix)]
     limit(order).map_err(|err| failed(err.to_string()))?;
     #[cfg(target_os = "linux")]
@@ -175,15 +178,18 @@ fn close_in(order: &Order) -> Result<(), Refusal> {
 
 #[cfg(unix)]
 fn limit(order: &Order) -> rustix::io::Result<()> {
-    use rustix::process::{Resource, Rlimit, setrlimit};
-    let at_most = |value: u64| Rlimit { current: Some(value), maximum: Some(value) };
-    setrlimit(Resource::As, at_most(order.memory))?;
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    // A limit that is tighter already, in a container or a batch job, stays: it could not be widened anyhow.
+    let at_most = |resource: Resource, soft: u64, hard: u64| {
+        let maximum = getrlimit(resource).maximum.map_or(hard, |present| present.min(hard));
+        setrlimit(resource, Rlimit { current: Some(soft.min(maximum)), maximum: Some(maximum) })
+    };
+    at_most(Resource::As, order.memory, order.memory)?;
     // The signal at the first limit says what it is about; the second is for who does not listen.
-    let cpu = Rlimit { current: Some(order.cpu_seconds), maximum: Some(order.cpu_seconds + 1) };
-    setrlimit(Resource::Cpu, cpu)?;
-    setrlimit(Resource::Core, at_most(0))?;
+    at_most(Resource::Cpu, order.cpu_seconds, order.cpu_seconds + 1)?;
+    at_most(Resource::Core, 0, 0)?;
     // No file grows by what a plugin writes; pipes are no files.
-    setrlimit(Resource::Fsize, at_most(0))
+    at_most(Resource::Fsize, 0, 0)
 }
 
 fn carry_out(order: &Order, teller: &mut Teller) -> Result<Ended, Refusal> {

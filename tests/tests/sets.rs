@@ -111,6 +111,23 @@ fn a_response_that_stands_in_two_sessions_is_counted_in_the_first_whatever_the_o
 }
 
 #[test]
+fn of_two_files_of_one_session_the_one_that_counts_is_named_by_its_path() {
+    let scratch = scratch();
+    fs::create_dir(scratch.path("copy")).expect("a folder");
+    fs::copy(scratch.path("origin.jsonl"), scratch.path("copy/origin.jsonl")).expect("a copy");
+    let audit = audit(&scratch, &["origin.jsonl", "copy/origin.jsonl"]);
+    assert_eq!(audit["total"]["tokens"]["output"], 100, "{audit:#}");
+    let messages: Vec<_> = audit["sessions"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|session| session["diagnostics"][0]["message"].as_str())
+        .collect();
+    let named = |path: &str| format!("the response `{LONG}` is counted in `{path}`, and not again here");
+    assert!(messages == [named("origin.jsonl")] || messages == [named("copy/origin.jsonl")], "{messages:?}");
+}
+
+#[test]
 fn short_ids_of_responses_are_not_taken_for_the_same() {
     let scratch = scratch();
     let total = audit(&scratch, &["other.jsonl", "third.jsonl"])["total"].clone();

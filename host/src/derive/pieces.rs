@@ -19,7 +19,7 @@ use crate::digest;
 use crate::json::Json;
 use crate::spool::{Segment, Spool};
 use crate::step::{Change, EventData, Step, StepIdentity, Structural};
-use crate::turn::Event;
+use crate::turn::{Event, Role};
 
 /// Bytes of finished pieces kept in memory before they go to a file.
 const IN_MEMORY: usize = 4 * 1024 * 1024;
@@ -137,7 +137,8 @@ impl Pieces {
     /// Writes the turn at `seq`.
     pub(crate) fn turn(&mut self, seq: Seq, held: &Held) -> io::Result<()> {
         if self.form == Form::Tally {
-            self.tally.turn(&held.actor, held.turn.model.as_deref(), held.turn.token_usage.as_ref());
+            let (turn, is_answer) = (&held.turn, held.turn.role != Role::User);
+            self.tally.turn(&held.actor, is_answer, turn.model.as_deref(), turn.token_usage.as_ref());
             return Ok(());
         }
         let marks = Marks { needs_result: &held.needs_result, partial: &held.partial };

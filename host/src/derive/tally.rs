@@ -72,9 +72,12 @@ impl Tally {
         }
     }
 
-    pub(crate) fn turn(&mut self, actor: &str, model: Option<&str>, usage: Option<&TokenUsage>) {
+    /// A turn; where a model made it, `is_answer` says whether by answering. (It also speaks in the user's position, to a
+    /// sub-agent.)
+    pub(crate) fn turn(&mut self, actor: &str, is_answer: bool, model: Option<&str>, usage: Option<&TokenUsage>) {
         self.step(actor);
-        let mut model = actor.starts_with("agent:").then(|| self.model(model.unwrap_or("unknown")));
+        let is_models = actor.starts_with("agent:") && (is_answer || usage.is_some());
+        let mut model = is_models.then(|| self.model(model.unwrap_or("unknown")));
         if let Some(model) = &mut model {
             model.turns += 1;
         }

@@ -74,15 +74,23 @@ impl<'j> Job<'j> {
     }
 }
 
+/// Bytes of a file, or of all files in a folder; within it no link is followed, since links may lead in circles.
 fn size(path: &Path) -> u64 {
-    match std::fs::metadata(path) {
-        Ok(about) if about.is_dir() => {
-            let files = std::fs::read_dir(path).into_iter().flatten().flatten();
-            files.map(|entry| size(&entry.path())).sum()
-        }
-        Ok(about) => about.len(),
-        Err(_) => 0,
+    let Ok(about) = std::fs::metadata(path) else { return 0 };
+    if !about.is_dir() {
+        return about.len();
     }
+    let (mut sum, mut folders) = (0, vec![path.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(about) if about.is_dir() => folders.push(entry.path()),
+                Ok(about) if about.is_file() => sum += about.len(),
+                _ => {}
+            }
+        }
+    }
+    sum
 }
 
 /// Lets the plugin do it, with each frame that it sends going to `take`, and answers how it ended. A worker that ends in
@@ -145,7 +153,11 @@ fn start(job: &Job<'_>) -> Result<Worker, Error> {
         cpu_seconds: job.cpu_seconds,
         memory: MEMORY,
     };
-    let failed = |err: io::Error| offence(job, &format!("could not be started in a process of its own: {err}"));
+    // That is no fault of the plugin's.
+    let failed = |err: io::Error| {
+        let reason = format!("the process to read it in could not be started: {err}");
+        Error::Session { name: job.name.clone(), reason }
+    };
     let host = std::env::current_exe().map_err(failed)?;
     let mut child = Command::new(host)
         .arg(ARGUMENT)

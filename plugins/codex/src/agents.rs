@@ -30,7 +30,7 @@ pub(crate) struct Agents {
     /// The session's folder, and by how many seconds local time was ahead of UTC.
     place: Option<(PathBuf, i64)>,
     /// Sub-agents whose files were told.
-    seen: HashSet<String>,
+    pub(crate) seen: HashSet<String>,
     /// Names of the files read, the session's own first.
     pub(crate) files: Vec<String>,
     depth: u32,

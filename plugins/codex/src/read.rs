@@ -66,6 +66,9 @@ pub(crate) struct Told<'t, 'a> {
 impl Reader {
     /// Reads the file of `thread` as the session itself.
     pub(crate) fn new(thread: String, survey: Survey, agents: Agents) -> Self {
+        let mut agents = agents;
+        // No sub-agent's file tells the session again.
+        agents.seen.insert(thread.clone());
         Self {
             flow: Flow::of_own_from(survey.own_from),
             session: thread.clone(),

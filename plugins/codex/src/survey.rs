@@ -31,6 +31,8 @@ pub(crate) struct Survey {
     pub(crate) has_notes: bool,
     counted: Costs,
     noted: Costs,
+    /// The first response whose usage was noted.
+    first_noted: Option<u64>,
     /// Words that events say again.
     pub(crate) repeats: Repeats,
 }
@@ -53,6 +55,7 @@ impl Survey {
         survey.import_ends_at = survey.repeats.last_alone(IMPORTED, marks).unwrap_or(0);
         survey.counted.end();
         survey.noted.end();
+        survey.first_noted = survey.noted.of.keys().min().copied();
         Ok(survey)
     }
 
@@ -102,7 +105,9 @@ impl Survey {
 
     /// What the response cost.
     pub(crate) fn cost(&self, response: u64) -> Option<&Tokens> {
-        let costs = if self.has_notes { &self.noted } else { &self.counted };
+        // The harness may have learnt to note them in the middle of the session.
+        let is_before_notes = self.first_noted.is_some_and(|first| response < first);
+        let costs = if self.has_notes && !is_before_notes { &self.noted } else { &self.counted };
         costs.of.get(&response)
     }
 

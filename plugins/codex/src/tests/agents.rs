@@ -81,6 +81,31 @@ fn a_sub_agents_file_is_a_branch_from_the_call_that_started_it() {
 }
 
 #[test]
+fn a_sub_agent_that_names_its_own_caller_does_not_tell_it_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (parents, childs) = write(folder.path());
+    let back = [
+        line(
+            8,
+            r#"item {"type":"function_call","name":"spawn_agent","arguments":"{\"message\":\"go on\"}","call_id":"c2"}"#,
+        ),
+        line(
+            8,
+            &format!(
+                r#"item {{"type":"function_call_output","call_id":"c2","output":"{{\"agent_id\":\"{PARENT}\"}}"}}"#
+            ),
+        ),
+    ];
+    let child = std::fs::read_to_string(&childs).expect("the file") + &back.concat();
+    std::fs::write(&childs, child).expect("a file");
+    let once = |told: &[String], text: &str| told.iter().filter(|line| line.ends_with(text)).count() == 1;
+    let told = testing::read::<Codex>(&parents);
+    assert!(once(&told, ": It looked.") && once(&told, ": I see."), "{told:#?}");
+    let told = testing::read::<Codex>(&childs);
+    assert!(once(&told, ": I see."), "{told:#?}");
+}
+
+#[test]
 fn by_itself_it_is_a_session_whose_prompts_no_human_typed() {
     let folder = tempfile::tempdir().expect("a folder");
     let (_, childs) = write(folder.path());

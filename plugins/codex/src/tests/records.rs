@@ -92,6 +92,18 @@ fn a_note_of_each_responses_usage_counts_alone() {
 }
 
 #[test]
+fn what_responses_cost_before_the_harness_noted_it_counts_as_it_did_then() {
+    let note =
+        r#"token_usage_record {"thread_id":"s","response_id":"r3","usage":{"input_tokens":50,"output_tokens":2}}"#;
+    let (go, a, b, c) = (said("user", "go"), said("assistant", "a"), said("assistant", "b"), said("assistant", "c"));
+    let told =
+        told(log(&[&go, &a, &count(100, 100), &go, &b, &count(300, 200), &go, &c, &count(350, 50), note]).as_bytes());
+    let costs: Vec<_> = told.iter().filter_map(|line| line.split_once("snapshot=")).map(|(_, cost)| cost).collect();
+    assert_eq!(costs.len(), 3, "{told:#?}");
+    assert!(costs[0].starts_with("100/") && costs[1].starts_with("200/") && costs[2].starts_with("50/2"), "{costs:?}");
+}
+
+#[test]
 fn what_a_response_cost_counts_once_however_often_it_is_noted() {
     let note = |rest: &str| {
         format!(r#"token_usage_record {{"thread_id":"s",{rest}"usage":{{"input_tokens":3,"output_tokens":1}}}}"#)
