@@ -72,7 +72,7 @@ fn canonical(text: &str) -> Result<String, String> {
     write(text).or_else(|reason: String| mend_surrogates(text).map_or(Err(reason), |mended| write(&mended)))
 }
 
-/// The canonical form of an object whose values are spelt canonically already, as most are.
+/// The canonical form of an object in which no key stands twice; `None` for what has to be looked at more closely.
 fn plain(text: &str) -> Option<String> {
     thread_local! {
         static PLACES: RefCell<Places> = RefCell::default();
@@ -85,7 +85,7 @@ fn plain(text: &str) -> Option<String> {
     })
 }
 
-/// Writes a value; `None` where it is spelt in another way, or a key stands twice.
+/// Writes a value; `None` where a key stands twice or a number is one that nobody can hold.
 fn write_plain(value: Field<'_>, depth: usize, out: &mut String) -> Option<()> {
     if depth == DEEPEST && (value.is_object() || value.is_list()) {
         return None;
@@ -116,8 +116,14 @@ fn write_plain(value: Field<'_>, depth: usize, out: &mut String) -> Option<()> {
     } else {
         let json = value.json().unwrap_or("null");
         let is_word = matches!(json, "null" | "true" | "false");
-        let is_canonical = if value.is_text() { !has_odd_escape(json) } else { is_word || is_short_integer(json) };
-        is_canonical.then(|| out.push_str(json))?;
+        if value.is_text() && has_odd_escape(json) {
+            out.push_str(&serde_json::to_string(&*value.text()?).ok()?);
+        } else if value.is_text() || is_word || is_short_integer(json) {
+            out.push_str(json);
+        } else {
+            let number: serde_json::Number = serde_json::from_str(json).ok()?;
+            let _ = write!(out, "{number}");
+        }
     }
     Some(())
 }
@@ -277,17 +283,15 @@ mod tests {
             (r#"{"a": [1, -2, 0, true, null, "x\ny", {"b": {}, "c": []}], "é": "größe"}"#, true),
             (r#"{"b":1,"a":2,"é":3,"A":{"z":1,"b":2}}"#, true),
             (r#"{"a":1,"a":2}"#, false),
-            (r#"{"a":"\u0041"}"#, false),
-            (r#"{"a":"\/"}"#, false),
-            (r#"{"a":1.0}"#, false),
-            (r#"{"a":-0}"#, false),
-            (r#"{"a":1e2}"#, false),
-            (r#"{"a":12345678901234567890123}"#, false),
+            (r#"{"a":"\u0041\u001b\/\n"}"#, true),
+            (r#"{"a":[1.0,-0,1e2,12345678901234567890123,0.10]}"#, true),
+            (r#"{"a":"\ud83d\ude00"}"#, false),
             (r#"{"a":{"z":1,"b":2,"z":3}}"#, false),
         ] {
             assert_eq!(plain(text).is_some(), is_plain, "{text}");
             assert_eq!(Json::read(text).0.text(), strictly(text), "{text}");
         }
+        assert_eq!(plain(r#"{"a":1e999}"#), None);
     }
 
     #[test]

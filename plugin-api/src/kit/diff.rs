@@ -174,8 +174,18 @@ fn write_hunks(out: &mut String, old: &str, new: &str) {
     write_hunk(out, &ops, &old_lines, &new_lines);
 }
 
-fn lines(text: &str) -> Vec<&str> {
-    text.split_inclusive('\n').collect()
+/// The lines of a text, each with its end.
+pub fn lines(text: &str) -> Vec<&str> {
+    let mut lines = Vec::with_capacity(text.len() / 32);
+    let mut start = 0;
+    for end in memchr::memchr_iter(b'\n', text.as_bytes()) {
+        lines.push(&text[start..=end]);
+        start = end + 1;
+    }
+    if start < text.len() {
+        lines.push(&text[start..]);
+    }
+    lines
 }
 
 fn write_hunk(out: &mut String, ops: &[DiffOp], old: &[&str], new: &[&str]) {

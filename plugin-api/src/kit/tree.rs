@@ -6,6 +6,7 @@
 //! of surrogates, too many values) or no JSON at all is left to that parser.
 
 use crate::kit::field::Field;
+use crate::kit::json::find;
 
 /// Values that a tree may hold, keys included: 4 MiB of places.
 const MOST: usize = 1 << 18;
@@ -219,7 +220,7 @@ impl Search<'_> {
         self.at += 1;
         let mut kind = Kind::Plain;
         loop {
-            self.at += memchr::memchr2(b'"', b'\\', &self.bytes[self.at..])?;
+            self.at = find(self.bytes, self.at, [b'"', b'\\'])?;
             if self.bytes[self.at] == b'"' {
                 self.at += 1;
                 self.keep(kind, start)?;

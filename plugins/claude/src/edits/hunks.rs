@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use toolpath_plugin_api::kit::diff::{Hunk, NO_NEWLINE, from_hunks, unified};
+use toolpath_plugin_api::kit::diff::{Hunk, NO_NEWLINE, from_hunks, lines, unified};
 use toolpath_plugin_api::kit::field::Field;
 
 use crate::shape::Patch;
@@ -70,8 +70,7 @@ pub(super) fn fitted(
     after: Option<&str>,
     has_tabs: bool,
 ) -> Option<String> {
-    let old: Vec<_> = before.split_inclusive('\n').collect();
-    let new: Option<Vec<_>> = after.map(|after| after.split_inclusive('\n').collect());
+    let (old, new) = (lines(before), after.map(lines));
     let fit = Fit::of(hunks, &old, new.as_deref(), has_tabs)?;
     let hunks: Vec<_> = fit.hunks.iter().map(FittedHunk::lines).collect();
     let lines: Vec<Vec<&str>> = hunks.iter().map(|lines| lines.iter().map(String::as_str).collect()).collect();
