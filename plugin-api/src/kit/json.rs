@@ -188,26 +188,18 @@ pub(crate) fn unescaped(json: &str) -> Option<Cow<'_, str>> {
 /// Where the first of the wanted bytes stands from `from` on.
 ///
 /// In the texts of logs escapes stand close together, and a search that is made for long ways takes longer to begin than
-/// to end. So it begins eight bytes at a time, in a number.
+/// to end. So it begins with some blocks.
 pub(crate) fn find<const N: usize>(bytes: &[u8], from: usize, wanted: [u8; N]) -> Option<usize> {
-    const ONES: u64 = u64::from_le_bytes([1; 8]);
-    const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
-    /// Steps before the search for long ways takes over.
-    const STEPS: usize = 8;
+    /// Blocks before the search for long ways takes over.
+    const BLOCKS: usize = 8;
     let mut at = from;
-    for _ in 0..STEPS {
-        let Some(word) = bytes.get(at..at + 8).and_then(|word| word.try_into().ok()).map(u64::from_le_bytes) else {
-            break;
-        };
-        // The lowest top bit that is set is that of the first byte which is equal to a wanted one.
-        let hits = wanted.iter().fold(0, |hits, &byte| {
-            let other = word ^ (ONES * u64::from(byte));
-            hits | (other.wrapping_sub(ONES) & !other & TOPS)
-        });
+    for _ in 0..BLOCKS {
+        let Some(block) = bytes.get(at..at + BLOCK).and_then(|block| block.try_into().ok()) else { break };
+        let hits = hits(block, wanted);
         if hits != 0 {
-            return Some(at + hits.trailing_zeros() as usize / 8);
+            return Some(at + hits.trailing_zeros() as usize);
         }
-        at += 8;
+        at += BLOCK;
     }
     let rest = bytes.get(at..)?;
     let found = match wanted.as_slice() {
@@ -216,6 +208,31 @@ pub(crate) fn find<const N: usize>(bytes: &[u8], from: usize, wanted: [u8; N]) -
         _ => rest.iter().position(|byte| wanted.contains(byte)),
     };
     found.map(|found| at + found)
+}
+
+/// Bytes that are compared at once.
+const BLOCK: usize = 16;
+
+/// A bit for each byte of the block that is one of the wanted ones, the first byte's the lowest.
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "compares sixteen bytes in one instruction")]
+#[inline]
+fn hits<const N: usize>(block: [u8; BLOCK], wanted: [u8; N]) -> u32 {
+    use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8};
+    // SAFETY: every processor of this kind has these instructions, and the block is as long as what is loaded.
+    unsafe {
+        let block = _mm_loadu_si128(block.as_ptr().cast());
+        let equal = wanted.map(|byte| _mm_cmpeq_epi8(block, _mm_set1_epi8(byte.cast_signed())));
+        let hits = equal.into_iter().reduce(|one, other| _mm_or_si128(one, other));
+        hits.map_or(0, |hits| _mm_movemask_epi8(hits).cast_unsigned())
+    }
+}
+
+/// A bit for each byte of the block that is one of the wanted ones, the first byte's the lowest.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn hits<const N: usize>(block: [u8; BLOCK], wanted: [u8; N]) -> u32 {
+    block.iter().enumerate().fold(0, |hits, (at, byte)| hits | u32::from(wanted.contains(byte)) << at)
 }
 
 /// The character that the `\uXXXX` at `at` stands for, with the half behind it, and the length of both.
