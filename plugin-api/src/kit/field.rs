@@ -53,6 +53,11 @@ impl<'a> Field<'a> {
         !matches!(self.0, Value::Absent)
     }
 
+    /// Whether there is a value that says something: no empty text, list or object.
+    pub fn is_filled(self) -> bool {
+        self.json().is_some_and(|json| !matches!(json, "\"\"" | "[]" | "{}"))
+    }
+
     /// The JSON text.
     pub fn json(self) -> Option<&'a str> {
         match self.0 {
@@ -93,9 +98,23 @@ impl<'a> Field<'a> {
         self.json() == Some("true")
     }
 
+    /// The literal `true` or `false`.
+    pub fn boolean(self) -> Option<bool> {
+        match self.json()? {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+
     /// The count, when it is one.
     pub fn count(self) -> Option<u64> {
         serde_json::from_str::<Count>(self.json()?).ok()?.0
+    }
+
+    /// The whole number, which may be negative.
+    pub fn number(self) -> Option<i64> {
+        self.json()?.parse().ok()
     }
 
     /// Whether it is a number that is not zero.
@@ -313,6 +332,36 @@ mod tests {
         for (json, is_nonzero) in [("0", false), ("0.0", false), ("-0", false), ("1e-9", true), ("\"1\"", false)] {
             let json = format!(r#"{{"count":{json}}}"#);
             assert_eq!(read(&json).count.is_nonzero(), is_nonzero, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_number_may_be_negative_but_no_text_or_fraction() {
+        for (json, number) in [("-1", Some(-1)), ("7", Some(7)), ("1.5", None), ("\"7\"", None), ("1e999", None)] {
+            assert_eq!(Field::parse(json).number(), number, "{json}");
+        }
+    }
+
+    #[test]
+    fn only_a_literal_is_a_boolean() {
+        for (json, boolean) in [("true", Some(true)), ("false", Some(false)), ("\"true\"", None), ("null", None)] {
+            assert_eq!(Field::parse(json).boolean(), boolean, "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_absent_or_empty_is_not_filled() {
+        for (json, is_filled) in [
+            ("null", false),
+            ("\"\"", false),
+            ("[]", false),
+            ("{}", false),
+            ("\" \"", true),
+            ("0", true),
+            ("false", true),
+            ("[null]", true),
+        ] {
+            assert_eq!(Field::parse(json).is_filled(), is_filled, "{json}");
         }
     }
 
