@@ -1,7 +1,7 @@
 //! A session whose lines are read in one pass, and the same one whose lines are read by the strict parser, come to the same.
 //!
 //! White space other than blanks between the values of a line means nothing, and leaves the line to the strict parser. Of
-//! the plugins, Claude Code's reads lines in both ways.
+//! the plugins, those below read lines in both ways.
 
 use std::fs;
 use std::path::Path;
@@ -9,6 +9,9 @@ use std::path::Path;
 use serde_json::Value;
 use toolpath_tests::generate::{Wanted, session};
 use toolpath_tests::{Scratch, sample_sessions, top};
+
+/// Providers, and how many fixtures of lines each has at least.
+const PROVIDERS: [(&str, usize); 2] = [("claude", 10), ("codex", 7)];
 
 /// The session with a tab behind the opening bracket of each line that is an object.
 fn with_tabs(session: &[u8]) -> Vec<u8> {
@@ -44,19 +47,24 @@ fn check(scratch: &Scratch, provider: &str, session: &[u8], name: &Path) {
 #[test]
 fn each_fixture_comes_to_the_same_on_both_ways_through_its_lines() {
     let scratch = Scratch::new();
-    let cases = fs::read_dir(top().join("tests/fixtures/sessions/claude")).expect("the fixtures");
-    let sessions: Vec<_> = cases.map(|case| case.expect("a case").path().join("session.jsonl")).collect();
-    assert!(sessions.len() >= 10);
-    for file in sessions {
-        check(&scratch, "claude", &fs::read(&file).expect("the session"), &file);
+    for (provider, least) in PROVIDERS {
+        let cases = fs::read_dir(top().join("tests/fixtures/sessions").join(provider)).expect("the fixtures");
+        let sessions = cases.map(|case| case.expect("a case").path().join("session.jsonl"));
+        let sessions: Vec<_> = sessions.filter(|file| file.exists()).collect();
+        assert!(sessions.len() >= least, "{provider}");
+        for file in sessions {
+            check(&scratch, provider, &fs::read(&file).expect("the session"), &file);
+        }
     }
 }
 
 #[test]
 fn each_sample_session_comes_to_the_same_on_both_ways_through_its_lines() {
     let scratch = Scratch::new();
-    for file in sample_sessions("claude", "jsonl") {
-        check(&scratch, "claude", &fs::read(&file).expect("the session"), &file);
+    for (provider, _) in PROVIDERS {
+        for file in sample_sessions(provider, "jsonl") {
+            check(&scratch, provider, &fs::read(&file).expect("the session"), &file);
+        }
     }
 }
 

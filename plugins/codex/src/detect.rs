@@ -4,7 +4,6 @@ use std::path::Path;
 
 use std::io::Read;
 
-use toolpath_plugin_api::Origin;
 use toolpath_plugin_api::kit::field::Field;
 
 use crate::log::{Part, Piece, is_object_of_items};
@@ -65,7 +64,7 @@ fn of_content(head: &[u8], is_named: bool) -> u8 {
 }
 
 fn record(text: &str) -> Record<'_> {
-    Record::of(&Piece { number: 1, nth: 0, origin: Origin::default(), part: Part::Line, text })
+    Record::of(&Piece::alone(text, Part::Line))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::lines::Lines;
 use toolpath_plugin_api::kit::time::Span;
-use toolpath_plugin_api::{EntryRecord, ListSink, Origin, PluginError, Severity, Stopped};
+use toolpath_plugin_api::{EntryRecord, ListSink, PluginError, Severity, Stopped};
 
 use crate::content::Content;
 use crate::log::{Log, Part, Piece, is_object_of_items};
@@ -189,7 +189,7 @@ impl About {
 
 fn record<'a>(text: &'a str, part: Part<'a>) -> Record<'a> {
     let text = if Field::parse(text).json().is_some() { text } else { "{}" };
-    Record::of(&Piece { number: 1, nth: 0, origin: Origin::default(), part, text })
+    Record::of(&Piece::alone(text, part))
 }
 
 /// The first line that says something, as far as a title goes.
