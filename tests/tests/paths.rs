@@ -11,7 +11,7 @@ use toolpath_tests::generate::{Wanted, session};
 use toolpath_tests::{Scratch, sample_sessions, top};
 
 /// Providers, and how many fixtures of lines each has at least.
-const PROVIDERS: [(&str, usize); 2] = [("claude", 10), ("codex", 7)];
+const PROVIDERS: [(&str, usize); 3] = [("claude", 10), ("codex", 7), ("pi", 8)];
 
 /// The session with a tab behind the opening bracket of each line that is an object.
 fn with_tabs(session: &[u8]) -> Vec<u8> {
