@@ -11,18 +11,19 @@ use toolpath_tests::generate::{Wanted, session};
 use toolpath_tests::{Scratch, sample_sessions, top};
 
 /// Providers, and how many fixtures of lines each has at least.
-const PROVIDERS: [(&str, usize); 3] = [("claude", 10), ("codex", 7), ("pi", 8)];
+const PROVIDERS: [(&str, usize); 4] = [("claude", 10), ("codex", 7), ("copilot", 5), ("pi", 8)];
 
-/// The session with a tab behind the opening bracket of each line that is an object.
+/// The session with a tab before the closing bracket of each line that is an object; by how a line begins, a plugin may
+/// tell one that is a record from one that goes on with the record before.
 fn with_tabs(session: &[u8]) -> Vec<u8> {
     let is_object = |line: &[u8]| serde_json::from_slice::<Value>(line).is_ok_and(|value| value.is_object());
     let mut tabbed = Vec::with_capacity(session.len());
     for line in session.split_inclusive(|byte| *byte == b'\n') {
-        match line.iter().position(|byte| *byte == b'{') {
+        match line.iter().rposition(|byte| *byte == b'}') {
             Some(at) if is_object(line) => {
-                tabbed.extend_from_slice(&line[..=at]);
+                tabbed.extend_from_slice(&line[..at]);
                 tabbed.push(b'\t');
-                tabbed.extend_from_slice(&line[at + 1..]);
+                tabbed.extend_from_slice(&line[at..]);
             }
             _ => tabbed.extend_from_slice(line),
         }
