@@ -1,7 +1,7 @@
 //! A session whose lines are read in one pass, and the same one whose lines are read by the strict parser, come to the same.
 //!
 //! White space other than blanks between the values of a line means nothing, and leaves the line to the strict parser. Of
-//! the plugins, Claude Code's reads lines in both ways.
+//! the plugins, those below read lines in both ways.
 
 use std::fs;
 use std::path::Path;
@@ -10,16 +10,20 @@ use serde_json::Value;
 use toolpath_tests::generate::{Wanted, session};
 use toolpath_tests::{Scratch, sample_sessions, top};
 
-/// The session with a tab behind the opening bracket of each line that is an object.
+/// Providers, and how many fixtures of lines each has at least.
+const PROVIDERS: [(&str, usize); 4] = [("claude", 10), ("codex", 7), ("copilot", 5), ("pi", 8)];
+
+/// The session with a tab before the closing bracket of each line that is an object; by how a line begins, a plugin may
+/// tell one that is a record from one that goes on with the record before.
 fn with_tabs(session: &[u8]) -> Vec<u8> {
     let is_object = |line: &[u8]| serde_json::from_slice::<Value>(line).is_ok_and(|value| value.is_object());
     let mut tabbed = Vec::with_capacity(session.len());
     for line in session.split_inclusive(|byte| *byte == b'\n') {
-        match line.iter().position(|byte| *byte == b'{') {
+        match line.iter().rposition(|byte| *byte == b'}') {
             Some(at) if is_object(line) => {
-                tabbed.extend_from_slice(&line[..=at]);
+                tabbed.extend_from_slice(&line[..at]);
                 tabbed.push(b'\t');
-                tabbed.extend_from_slice(&line[at + 1..]);
+                tabbed.extend_from_slice(&line[at..]);
             }
             _ => tabbed.extend_from_slice(line),
         }
@@ -44,19 +48,24 @@ fn check(scratch: &Scratch, provider: &str, session: &[u8], name: &Path) {
 #[test]
 fn each_fixture_comes_to_the_same_on_both_ways_through_its_lines() {
     let scratch = Scratch::new();
-    let cases = fs::read_dir(top().join("tests/fixtures/sessions/claude")).expect("the fixtures");
-    let sessions: Vec<_> = cases.map(|case| case.expect("a case").path().join("session.jsonl")).collect();
-    assert!(sessions.len() >= 10);
-    for file in sessions {
-        check(&scratch, "claude", &fs::read(&file).expect("the session"), &file);
+    for (provider, least) in PROVIDERS {
+        let cases = fs::read_dir(top().join("tests/fixtures/sessions").join(provider)).expect("the fixtures");
+        let sessions = cases.map(|case| case.expect("a case").path().join("session.jsonl"));
+        let sessions: Vec<_> = sessions.filter(|file| file.exists()).collect();
+        assert!(sessions.len() >= least, "{provider}");
+        for file in sessions {
+            check(&scratch, provider, &fs::read(&file).expect("the session"), &file);
+        }
     }
 }
 
 #[test]
 fn each_sample_session_comes_to_the_same_on_both_ways_through_its_lines() {
     let scratch = Scratch::new();
-    for file in sample_sessions("claude", "jsonl") {
-        check(&scratch, "claude", &fs::read(&file).expect("the session"), &file);
+    for (provider, _) in PROVIDERS {
+        for file in sample_sessions(provider, "jsonl") {
+            check(&scratch, provider, &fs::read(&file).expect("the session"), &file);
+        }
     }
 }
 

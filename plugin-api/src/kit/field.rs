@@ -2,7 +2,7 @@
 //!
 //! A field stays the JSON text it was until it is asked for as a text, a flag, a count or a list, so a value of an
 //! unexpected kind, or a number that no type holds, costs its field and never its record. Of a key that stands twice
-//! the last value counts, and `null` is absent.
+//! the last value counts, and `null` is absent, but for [`Field::is_null`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,6 +18,7 @@ pub struct Field<'a>(Value<'a>);
 enum Value<'a> {
     #[default]
     Absent,
+    Null,
     /// A JSON text.
     Text(&'a str),
     /// A value of a tree.
@@ -26,7 +27,7 @@ enum Value<'a> {
 
 /// A struct of [`Field`]s that [`shape!`](crate::shape!) defines.
 pub trait Shape<'a>: Default {
-    /// Takes note of the value under a key.
+    /// Takes note of the value under a key; a `null` hides none that it has.
     fn set(&mut self, key: &str, value: Field<'a>);
 }
 
@@ -34,7 +35,7 @@ impl<'a> Field<'a> {
     /// A value that stands alone.
     pub fn of(raw: &'a RawValue) -> Self {
         match raw.get() {
-            "null" => Self(Value::Absent),
+            "null" => Self(Value::Null),
             json => Self(Value::Text(json)),
         }
     }
@@ -45,18 +46,33 @@ impl<'a> Field<'a> {
     }
 
     pub(crate) fn at(tree: &'a Tree<'a>, at: u32) -> Self {
-        if tree.is_null(at) { Self(Value::Absent) } else { Self(Value::InTree(tree, at)) }
+        if tree.is_null(at) { Self(Value::Null) } else { Self(Value::InTree(tree, at)) }
     }
 
     /// Whether there is a value.
     pub fn is_some(self) -> bool {
-        !matches!(self.0, Value::Absent)
+        !matches!(self.0, Value::Absent | Value::Null)
+    }
+
+    /// The value, or `other` where only that is one.
+    pub fn or(self, other: Self) -> Self {
+        if other.is_some() && !self.is_some() { other } else { self }
+    }
+
+    /// Whether a literal `null` stands where a value might.
+    pub fn is_null(self) -> bool {
+        matches!(self.0, Value::Null)
+    }
+
+    /// Whether there is a value that says something: no empty text, list or object.
+    pub fn is_filled(self) -> bool {
+        self.json().is_some_and(|json| !matches!(json, "\"\"" | "[]" | "{}"))
     }
 
     /// The JSON text.
     pub fn json(self) -> Option<&'a str> {
         match self.0 {
-            Value::Absent => None,
+            Value::Absent | Value::Null => None,
             Value::Text(json) => Some(json),
             Value::InTree(tree, at) => Some(tree.json(at)),
         }
@@ -93,9 +109,23 @@ impl<'a> Field<'a> {
         self.json() == Some("true")
     }
 
+    /// The literal `true` or `false`.
+    pub fn boolean(self) -> Option<bool> {
+        match self.json()? {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+
     /// The count, when it is one.
     pub fn count(self) -> Option<u64> {
         serde_json::from_str::<Count>(self.json()?).ok()?.0
+    }
+
+    /// The whole number, which may be negative.
+    pub fn number(self) -> Option<i64> {
+        self.json()?.parse().ok()
     }
 
     /// Whether it is a number that is not zero.
@@ -146,11 +176,7 @@ impl<'a> Field<'a> {
     /// The shape's fields, when it is an object.
     pub fn object<T: Shape<'a>>(self) -> Option<T> {
         let mut shape = T::default();
-        self.each(|key, value| {
-            if value.is_some() {
-                shape.set(&key, value);
-            }
-        })?;
+        self.each(|key, value| shape.set(&key, value))?;
         Some(shape)
     }
 
@@ -229,7 +255,7 @@ macro_rules! shape {
         impl<'a> $crate::kit::field::Shape<'a> for $name<'a> {
             fn set(&mut self, key: &str, value: $crate::kit::field::Field<'a>) {
                 match key {
-                    $($($key)|+ => self.$field = value,)*
+                    $($($key)|+ => self.$field = value.or(self.$field),)*
                     _ => {}
                 }
             }
@@ -250,9 +276,8 @@ macro_rules! shape {
                         while let Some($crate::kit::json::Text(key)) = map.next_key()? {
                             match key.as_deref().unwrap_or_default() {
                                 $($($key)|+ => {
-                                    if let Some(value) = map.next_value()? {
-                                        shape.$field = $crate::kit::field::Field::of(value);
-                                    }
+                                    let value = $crate::kit::field::Field::of(map.next_value()?);
+                                    shape.$field = value.or(shape.$field);
                                 })*
                                 _ => {
                                     map.next_value::<::serde::de::IgnoredAny>()?;
@@ -298,6 +323,24 @@ mod tests {
     }
 
     #[test]
+    fn null_is_told_from_what_is_missing() {
+        for (json, expected) in [
+            (r#"{"text":null}"#, (true, false)),
+            ("{}", (false, false)),
+            (r#"{"text":"null"}"#, (false, true)),
+            (r#"{"text":"a","rawText":null}"#, (false, true)),
+            (r#"{"text":null,"rawText":"a"}"#, (false, true)),
+        ] {
+            let mut places = crate::kit::tree::Places::default();
+            let tree = places.of(json).expect("a tree");
+            let ways = [read(json), Field::parse(json).object_or_default(), tree.root().object_or_default()];
+            for shape in ways {
+                assert_eq!((shape.text.is_null(), shape.text.is_some()), expected, "{json}");
+            }
+        }
+    }
+
+    #[test]
     fn entries_stand_in_order_and_null_is_absent() {
         let field = Field::parse(r#"{"b":1,"a\n":null,"b":[null,"x"]}"#);
         let entries = field.entries().expect("an object");
@@ -313,6 +356,36 @@ mod tests {
         for (json, is_nonzero) in [("0", false), ("0.0", false), ("-0", false), ("1e-9", true), ("\"1\"", false)] {
             let json = format!(r#"{{"count":{json}}}"#);
             assert_eq!(read(&json).count.is_nonzero(), is_nonzero, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_number_may_be_negative_but_no_text_or_fraction() {
+        for (json, number) in [("-1", Some(-1)), ("7", Some(7)), ("1.5", None), ("\"7\"", None), ("1e999", None)] {
+            assert_eq!(Field::parse(json).number(), number, "{json}");
+        }
+    }
+
+    #[test]
+    fn only_a_literal_is_a_boolean() {
+        for (json, boolean) in [("true", Some(true)), ("false", Some(false)), ("\"true\"", None), ("null", None)] {
+            assert_eq!(Field::parse(json).boolean(), boolean, "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_absent_or_empty_is_not_filled() {
+        for (json, is_filled) in [
+            ("null", false),
+            ("\"\"", false),
+            ("[]", false),
+            ("{}", false),
+            ("\" \"", true),
+            ("0", true),
+            ("false", true),
+            ("[null]", true),
+        ] {
+            assert_eq!(Field::parse(json).is_filled(), is_filled, "{json}");
         }
     }
 

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use toolpath_plugin_api::Category;
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::quoted;
+use toolpath_plugin_api::shape;
 
 use crate::content::{decoded_size, texts};
 use crate::edits::{Edit, absolute, in_command, of_patch};
-use crate::field::{Field, shape};
 use crate::record::Item;
 use crate::tools::{category_of, whole_name};
 
@@ -89,7 +90,7 @@ impl Call {
     }
 
     fn look_at_input(&mut self, dir: Option<&str>) {
-        let field = Field::of(&self.input);
+        let field = Field::parse(&self.input);
         let input: Input<'_> = field.object().unwrap_or_default();
         let dir = input.workdir.filled().map_or_else(|| dir.map(str::to_owned), |own| Some(absolute(&own, dir)));
         match self.category {
@@ -138,7 +139,7 @@ fn name(item: &Item<'_>) -> String {
 /// Arguments are a text that holds JSON, or should.
 fn arguments(field: Field<'_>) -> String {
     match field.text() {
-        Some(text) if Field::of(&text).0.is_some() => text.into_owned(),
+        Some(text) if Field::parse(&text).is_some() => text.into_owned(),
         _ => json(field),
     }
 }
@@ -159,7 +160,7 @@ mod tests {
 
     #[track_caller]
     fn call(json: &str) -> Call {
-        let item: Item<'_> = Field::of(json).object().expect("an item");
+        let item: Item<'_> = Field::parse(json).object().expect("an item");
         let kind = item.kind();
         assert!(is_call(&kind), "{json}");
         Call::of(&item, &kind, Some("/p"))

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::field::{Field, shape};
+use toolpath_plugin_api::kit::field::Field;
+use toolpath_plugin_api::shape;
 
 shape! {
     /// One block of a content.
@@ -31,23 +32,21 @@ impl<'a> Content<'a> {
     pub(crate) fn of(field: Field<'a>) -> Self {
         let mut content = Self::default();
         let mut parts: Vec<Cow<'a, str>> = Vec::new();
-        let blocks =
-            field.list().unwrap_or_else(|| Some(field).filter(|field| field.json().is_some()).into_iter().collect());
+        let blocks = field.list().unwrap_or_else(|| Some(field).filter(|field| field.is_some()).into_iter().collect());
         for field in blocks {
             let block: Block<'a> = field.object().unwrap_or_default();
             // `text`, `input_text`, `output_text`, and `Text` in finished items; a refusal is the model's words, too.
             let is_text = block.kind.text().is_none_or(|kind| kind.ends_with("text") || kind == "Text");
             let text = if is_text { field.text().or_else(|| block.text.text()) } else { block.refusal.text() };
-            match (text, field.json()) {
-                (Some(text), _) => {
+            match text {
+                Some(text) => {
                     content.texts.push(text.clone());
                     parts.push(text);
                 }
-                (None, Some(json)) => {
+                None => {
                     parts.push(placeholder(&block).into());
-                    content.rest.push(json);
+                    content.rest.push(field.json().unwrap_or("null"));
                 }
-                (None, None) => {}
             }
         }
         parts.retain(|part| !part.is_empty());
@@ -94,7 +93,7 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, text: &str, rest: usize) {
-        let content = Content::of(Field::of(json));
+        let content = Content::of(Field::parse(json));
         assert_eq!((&*content.text, content.rest.len()), (text, rest), "{json}");
     }
 
@@ -107,6 +106,7 @@ mod tests {
         check(r#"[{"type":"refusal","refusal":"I cannot"}]"#, "I cannot", 0);
         check("[]", "", 0);
         check("null", "", 0);
+        check("[null,\"a\"]", "[block]\na", 1);
     }
 
     #[test]
@@ -131,6 +131,6 @@ mod tests {
 
     #[test]
     fn the_texts_alone_can_be_had() {
-        assert_eq!(texts(Field::of(r#"[{"type":"summary_text","text":"a"},{"text":""},"b"]"#)), ["a", "b"]);
+        assert_eq!(texts(Field::parse(r#"[{"type":"summary_text","text":"a"},{"text":""},"b"]"#)), ["a", "b"]);
     }
 }

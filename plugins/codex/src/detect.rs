@@ -4,9 +4,8 @@ use std::path::Path;
 
 use std::io::Read;
 
-use toolpath_plugin_api::Origin;
+use toolpath_plugin_api::kit::field::Field;
 
-use crate::field::Field;
 use crate::log::{Part, Piece, is_object_of_items};
 use crate::record::{Kind, Record};
 use crate::zst::{Frames, MAGIC};
@@ -36,14 +35,14 @@ fn of_content(head: &[u8], is_named: bool) -> u8 {
     }
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let Some(first) = lines.next() else { return 0 };
-    if Field::of(first).json().is_none() {
+    if Field::parse(first).json().is_none() {
         // The header may be longer than what is given of it.
         let packed: String = first.chars().take(4096).filter(|c| !c.is_whitespace()).collect();
         let is_header = packed.starts_with('{') && packed.contains(r#""type":"session_meta""#);
         return if is_header && lines.next().is_none() { 90 } else { 0 };
     }
     let record = record(first);
-    let is_envelope = Field::of(record.payload).0.is_some() && record.payload.len() < record.json.len();
+    let is_envelope = Field::parse(record.payload).is_some() && record.payload.len() < record.json.len();
     match record.kind {
         Kind::Meta(_) if is_envelope && record.is_known => 100,
         Kind::Meta(_) => {
@@ -65,7 +64,7 @@ fn of_content(head: &[u8], is_named: bool) -> u8 {
 }
 
 fn record(text: &str) -> Record<'_> {
-    Record::of(&Piece { number: 1, nth: 0, origin: Origin::default(), part: Part::Line, text })
+    Record::of(&Piece::alone(text, Part::Line))
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::{Disposition, PluginError, Role, Sink, Stopped};
 
 use crate::content::{Content, texts};
 use crate::edits::of_report;
-use crate::field::Field;
 use crate::read::{Reader, Told};
 use crate::record::Event;
 use crate::repeats::Speaker;
@@ -129,7 +129,7 @@ impl Reader {
     fn report(&mut self, event: &Event<'_>, told: &Told<'_, '_>, sink: &mut Sink<'_>) -> Result<(), Stopped> {
         let call = event.call_id.filled().or_else(|| event.id.filled()).unwrap_or_default();
         let status = event.status.text().map(|status| status == "completed");
-        let is_done = event.success.flag().or(status).unwrap_or(false);
+        let is_done = event.success.boolean().or(status).unwrap_or(false);
         self.writes.ended(&call, !is_done);
         let edits = if is_done { of_report(event.changes, self.environment.dir.as_deref()) } else { Vec::new() };
         if edits.is_empty() || !self.writes.has_room_for(&call) {

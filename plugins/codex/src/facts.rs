@@ -1,6 +1,7 @@
 //! What the records say of the session as a whole.
 
 use toolpath_plugin_api::SessionRecord;
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::time::Span;
 
 use crate::record::{Git, Meta};
@@ -29,7 +30,7 @@ impl Facts {
             return false;
         }
         let git: Git<'_> = meta.git.object().unwrap_or_default();
-        let owned = |field: crate::field::Field<'_>| field.filled().map(|text| text.into_owned());
+        let owned = |field: Field<'_>| field.filled().map(|text| text.into_owned());
         (self.version, self.remote) = (owned(meta.version), owned(git.remote));
         self.environment = Environment { dir: owned(meta.cwd), branch: owned(git.branch), revision: owned(git.commit) };
         if let Some(time) = meta.time.filled() {

@@ -1,5 +1,7 @@
 //! What becomes of a response item: a part of a response, a message to the model, a tool's answer.
 
+use toolpath_plugin_api::kit::field::Field;
+use toolpath_plugin_api::shape;
 use toolpath_plugin_api::view::ext;
 use toolpath_plugin_api::{
     DelegationRecord, Disposition, Origin, PluginError, Role, Sink, Stopped, ToolResultRecord, TurnRecord,
@@ -7,7 +9,6 @@ use toolpath_plugin_api::{
 
 use crate::calls::{Call, call_id, is_call, is_result};
 use crate::content::{Content, texts};
-use crate::field::{Field, shape};
 use crate::place::Place;
 use crate::read::{Reader, Told};
 use crate::record::Item;
@@ -205,7 +206,7 @@ impl Reader {
         let answered = results::of_item(item);
         let outcome = self.writes.close(&call);
         let stated = outcome.is_failed.or(answered.is_error);
-        let spawned: Spawned<'_> = Field::of(&answered.text).object().unwrap_or_default();
+        let spawned: Spawned<'_> = Field::parse(&answered.text).object().unwrap_or_default();
         let agent = spawned.agent.filled().filter(|_| outcome.prompt.is_some());
         let agent = agent.or(outcome.agent.map(Into::into));
         if let Some(agent) = &agent {

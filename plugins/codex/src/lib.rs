@@ -13,7 +13,6 @@ mod detect;
 mod edits;
 mod events;
 mod facts;
-mod field;
 mod flow;
 mod items;
 mod log;

@@ -9,7 +9,9 @@ mod pieces;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::lines::Lines;
+use toolpath_plugin_api::kit::tree::Places;
 use toolpath_plugin_api::{Origin, PluginError, Severity};
 
 use crate::log::elements::Elements;
@@ -51,6 +53,15 @@ pub(crate) struct Piece<'a> {
     pub(crate) part: Part<'a>,
     /// Its text: a JSON object where it can be read.
     pub(crate) text: &'a str,
+    /// The value that its text is; absent where it cannot be read.
+    pub(crate) value: Field<'a>,
+}
+
+impl<'a> Piece<'a> {
+    /// A text that stands alone.
+    pub(crate) fn alone(text: &'a str, part: Part<'a>) -> Self {
+        Self { number: 1, nth: 0, origin: Origin::default(), part, text, value: Field::parse(text) }
+    }
 }
 
 /// What a piece of a file is part of.
@@ -87,7 +98,7 @@ impl Log {
         let mut head = Vec::new();
         (&mut input).take(HEAD).read_to_end(&mut head)?;
         let content = head.as_slice().chain(&mut input);
-        let mut counter = Counter { numbers: 0, last: Origin::default(), take };
+        let mut counter = Counter { numbers: 0, last: Origin::default(), places: Places::default(), take };
         if is_object_of_items(&head) {
             elements(content, &mut counter)?;
         } else {
@@ -97,7 +108,8 @@ impl Log {
             let reason = format!("the compressed file is damaged: {damage}");
             let Origin { line, offset, length, .. } = counter.last;
             let origin = Origin { line: line + 1, offset: offset + length, ..Origin::default() };
-            counter.piece(Text { json: "", fault: Some(&reason), nth: 0, origin }, Part::Line)?;
+            let text = Text { json: "", value: Field::default(), fault: Some(&reason), nth: 0, origin };
+            counter.piece(text, Part::Line)?;
         }
         Ok(())
     }
@@ -172,6 +184,8 @@ impl Read for Content<'_> {
 struct Counter<'c, 't> {
     numbers: u64,
     last: Origin,
+    /// Where the values of a text stand.
+    places: Places,
     take: &'c mut Take1<'t>,
 }
 
@@ -179,8 +193,9 @@ impl Counter<'_, '_> {
     fn piece(&mut self, text: Text<'_>, part: Part<'_>) -> Result<(), PluginError> {
         self.numbers += 1;
         self.last = text.origin;
-        let piece = Piece { number: self.numbers, nth: text.nth, origin: text.origin, part, text: text.json };
-        (self.take)(match text.fault {
+        let Text { json, value, fault, nth, origin } = text;
+        let piece = Piece { number: self.numbers, nth, origin, part, text: json, value };
+        (self.take)(match fault {
             None => Found::Record(piece),
             Some(reason) => Found::Unreadable(piece, reason),
         })

@@ -1,8 +1,8 @@
 //! A record's place: its id, its time and where it stands.
 
 use toolpath_plugin_api::Origin;
+use toolpath_plugin_api::kit::field::Field;
 
-use crate::field::Field;
 use crate::log::Piece;
 
 /// Where a record stands.

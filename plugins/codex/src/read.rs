@@ -1,12 +1,12 @@
 //! From records to what is told: the order of things, and what becomes of each record.
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::quoted;
 use toolpath_plugin_api::view::ext;
 use toolpath_plugin_api::{Disposition, EventRecord, Origin, PluginError, Severity, Sink, SkipRecord, Stopped};
 
 use crate::agents::Agents;
 use crate::facts::Facts;
-use crate::field::Field;
 use crate::flow::{Flow, Step};
 use crate::log::{Found, Log, Piece};
 use crate::place::{Place, line_id};

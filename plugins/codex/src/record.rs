@@ -5,7 +5,9 @@
 
 use std::borrow::Cow;
 
-use crate::field::{Field, shape};
+use toolpath_plugin_api::kit::field::Field;
+use toolpath_plugin_api::shape;
+
 use crate::log::{Part, Piece};
 
 shape! {
@@ -212,7 +214,7 @@ const ITEMS: &[&str] = &[
 impl<'a> Record<'a> {
     /// What the piece says.
     pub(crate) fn of(piece: &Piece<'a>) -> Self {
-        let whole = Field::of(piece.text);
+        let whole = piece.value;
         let envelope: Envelope<'a> = whole.object().unwrap_or_default();
         let mut record = Self {
             time: envelope.time.filled().unwrap_or_default(),
@@ -315,11 +317,10 @@ impl<'a> Item<'a> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use toolpath_plugin_api::Origin;
 
     /// The record on a line.
     pub(crate) fn line(json: &str) -> Record<'_> {
-        Record::of(&Piece { number: 1, nth: 0, origin: Origin::default(), part: Part::Line, text: json })
+        Record::of(&Piece::alone(json, Part::Line))
     }
 
     #[track_caller]

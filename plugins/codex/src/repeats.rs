@@ -140,14 +140,14 @@ fn place(speaker: Speaker, words: u128, at: Stretch) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field::Field;
+    use toolpath_plugin_api::kit::field::Field;
 
     fn at(stretch: u64) -> Stretch {
         Stretch { inputs: stretch, responses: stretch }
     }
 
     fn item(repeats: &mut Repeats, speaker: Speaker, blocks: &str, stretch: u64) {
-        repeats.learn_item(speaker, &Content::of(Field::of(blocks)), at(stretch));
+        repeats.learn_item(speaker, &Content::of(Field::parse(blocks)), at(stretch));
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use toolpath_plugin_api::kit::field::Field;
+use toolpath_plugin_api::shape;
+
 use crate::content::Content;
-use crate::field::{Field, shape};
 use crate::record::Item;
 
 shape! {
@@ -50,13 +52,13 @@ pub(crate) fn of_item<'a>(item: &Item<'a>) -> Answered<'a> {
     let answer: Answer<'a> = item.output.object().unwrap_or_default();
     let field = if answer.content.json().is_some() { answer.content } else { item.output };
     let content = Content::of(field);
-    let is_error = answer.success.flag().map(|success| !success).or_else(|| is_error(&content.text));
+    let is_error = answer.success.boolean().map(|success| !success).or_else(|| is_error(&content.text));
     Answered { text: content.text, rest: content.rest, is_error }
 }
 
 /// What a text says about failure: an exit code where one belongs, or a sentence that only the harness writes.
 fn is_error(text: &str) -> Option<bool> {
-    let wrapped: Wrapped<'_> = Field::of(text).object().unwrap_or_default();
+    let wrapped: Wrapped<'_> = Field::parse(text).object().unwrap_or_default();
     if let Some(code) = wrapped.metadata.object::<Exit<'_>>().and_then(|exit| exit.code.number()) {
         return Some(code != 0);
     }
@@ -95,7 +97,7 @@ mod tests {
     #[track_caller]
     fn check(output: &str, text: &str, is_error: Option<bool>) {
         let json = format!(r#"{{"type":"function_call_output","output":{output}}}"#);
-        let item: Item<'_> = Field::of(&json).object().expect("an item");
+        let item: Item<'_> = Field::parse(&json).object().expect("an item");
         let answered = of_item(&item);
         assert_eq!((&*answered.text, answered.is_error), (text, is_error), "{output}");
     }
@@ -113,7 +115,7 @@ mod tests {
     #[test]
     fn found_tools_are_an_answer_too() {
         let item: Item<'_> =
-            Field::of(r#"{"type":"tool_search_output","tools":[{"name":"x"}]}"#).object().expect("an item");
+            Field::parse(r#"{"type":"tool_search_output","tools":[{"name":"x"}]}"#).object().expect("an item");
         assert_eq!(of_item(&item).text, r#"[{"name":"x"}]"#);
     }
 

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::lines::Lines;
 use toolpath_plugin_api::kit::time::Span;
-use toolpath_plugin_api::{EntryRecord, ListSink, Origin, PluginError, Severity, Stopped};
+use toolpath_plugin_api::{EntryRecord, ListSink, PluginError, Severity, Stopped};
 
 use crate::content::Content;
-use crate::field::Field;
 use crate::log::{Log, Part, Piece, is_object_of_items};
 use crate::record::{Kind, Record};
 use crate::words;
@@ -188,8 +188,8 @@ impl About {
 }
 
 fn record<'a>(text: &'a str, part: Part<'a>) -> Record<'a> {
-    let text = if Field::of(text).json().is_some() { text } else { "{}" };
-    Record::of(&Piece { number: 1, nth: 0, origin: Origin::default(), part, text })
+    let text = if Field::parse(text).json().is_some() { text } else { "{}" };
+    Record::of(&Piece::alone(text, part))
 }
 
 /// The first line that says something, as far as a title goes.

@@ -3,8 +3,9 @@
 //! Codex shows errors, limits and timeouts as events, never as messages. What it writes in the assistant's position is a
 //! handful of sentences, each in a place of its own: a sentence alone decides nothing.
 
-use crate::field::Field;
-use crate::field::shape;
+use toolpath_plugin_api::kit::field::Field;
+use toolpath_plugin_api::shape;
+
 use crate::record::{Item, Metadata};
 
 /// Why a turn is the harness's own, or not a human's.
@@ -121,13 +122,12 @@ shape! {
 }
 
 fn is_mail(text: &str) -> bool {
-    let Ok(raw) = serde_json::from_str(text.trim()) else { return false };
-    let field = Field(Some(raw));
+    let field = Field::parse(text.trim());
     let letter: Letter<'_> = field.object().unwrap_or_default();
     field.entries().is_some_and(|entries| entries.len() == 5)
         && [letter.author, letter.recipient, letter.content].iter().all(|text| text.text().is_some())
         && letter.others.list().is_some()
-        && letter.trigger.flag().is_some()
+        && letter.trigger.boolean().is_some()
 }
 
 /// Whether a text is results of tools and nothing else, as an import writes them.
@@ -153,7 +153,7 @@ mod tests {
     #[track_caller]
     fn check(phase: &str, text: &str, exit: Option<bool>, is_imported: bool, expected: Option<Signal>) {
         let json = format!(r#"{{"type":"message","role":"assistant","phase":{phase}}}"#);
-        let item: Item<'_> = Field::of(&json).object().expect("an item");
+        let item: Item<'_> = Field::parse(&json).object().expect("an item");
         let exit = exit.map(|is_interrupted| ReviewExit { is_interrupted });
         assert_eq!(of_assistant(&item, text, exit, is_imported), expected, "{text}");
     }
@@ -219,13 +219,13 @@ mod tests {
 
     #[test]
     fn a_delivery_says_whether_its_text_is_lost() {
-        let of = |mark: &str| delivery(Field::of(&format!(r#"{{"delivered_assistant_message":"{mark}"}}"#)));
+        let of = |mark: &str| delivery(Field::parse(&format!(r#"{{"delivered_assistant_message":"{mark}"}}"#)));
         assert_eq!(of("codex:code-mode-delivery:v1:incomplete:abc"), Some(Delivery::Incomplete));
         assert_eq!(of("codex:code-mode-delivery:v1:complete"), Some(Delivery::Copy));
         assert_eq!(of("codex:code-mode-delivery:v1:complete:abc"), Some(Delivery::Copy));
         assert_eq!(of("codex:code-mode-delivery:v2:incomplete:abc"), None);
         assert_eq!(of("incomplete:"), None);
-        assert_eq!(delivery(Field::of(r#"{"compaction_output":true}"#)), None);
+        assert_eq!(delivery(Field::parse(r#"{"compaction_output":true}"#)), None);
         assert_eq!(delivery(Field::default()), None);
     }
 

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use toolpath_plugin_api::PluginError;
+use toolpath_plugin_api::kit::field::Field;
 
 use crate::content::Content;
-use crate::field::Field;
 use crate::flow::{Flow, Step};
 use crate::log::{Found, Log, Part};
 use crate::record::{Event, Item, Kind, Record};

@@ -6,8 +6,8 @@
 //! response's own usage, and then nothing else counts.
 
 use toolpath_plugin_api::UsageRecord;
-
-use crate::field::{Field, shape};
+use toolpath_plugin_api::kit::field::Field;
+use toolpath_plugin_api::shape;
 
 shape! {
     /// `token_count.info`.
@@ -167,7 +167,7 @@ mod tests {
         let mut counter = Counter::default();
         let found: Vec<_> = infos
             .iter()
-            .map(|info| match counter.take(Field::of(info), false) {
+            .map(|info| match counter.take(Field::parse(info), false) {
                 Count::Call(tokens) => Some([tokens.input, tokens.cached, tokens.output]),
                 Count::Again | Count::Nothing => None,
             })
@@ -225,27 +225,29 @@ mod tests {
     #[test]
     fn no_info_is_no_count() {
         for json in ["null", "{}", "7", r#"{"total_token_usage":{}}"#] {
-            assert_eq!(Counter::default().take(Field::of(json), false), Count::Nothing, "{json}");
+            assert_eq!(Counter::default().take(Field::parse(json), false), Count::Nothing, "{json}");
         }
     }
 
     #[test]
     fn what_a_fork_copies_is_the_base_of_its_own_calls() {
         let mut counter = Counter::default();
-        assert_eq!(counter.take(Field::of(&info([10, 4, 2], [10, 4, 2])), true), Count::Again);
-        let Count::Call(own) = counter.take(Field::of(&info([15, 4, 3], [5, 0, 1])), false) else { panic!("a call") };
+        assert_eq!(counter.take(Field::parse(&info([10, 4, 2], [10, 4, 2])), true), Count::Again);
+        let Count::Call(own) = counter.take(Field::parse(&info([15, 4, 3], [5, 0, 1])), false) else {
+            panic!("a call")
+        };
         assert_eq!([own.input, own.output], [5, 1]);
     }
 
     #[test]
     fn input_is_told_without_the_cache() {
         let json = r#"{"input_tokens":100,"cached_input_tokens":60,"cache_write_input_tokens":10,"output_tokens":7,"reasoning_output_tokens":3}"#;
-        let record = Tokens::of(Field::of(json)).expect("counts").record();
+        let record = Tokens::of(Field::parse(json)).expect("counts").record();
         assert_eq!(
             [record.input_tokens, record.output_tokens, record.cache_read_tokens, record.cache_write_tokens],
             [Some(30), Some(7), Some(60), Some(10)]
         );
-        let less = Tokens::of(Field::of(r#"{"input_tokens":1,"cached_input_tokens":60}"#)).expect("counts").record();
+        let less = Tokens::of(Field::parse(r#"{"input_tokens":1,"cached_input_tokens":60}"#)).expect("counts").record();
         assert_eq!([less.input_tokens, less.cache_write_tokens], [Some(0), None]);
     }
 }

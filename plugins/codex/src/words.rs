@@ -84,13 +84,13 @@ fn ends_with(text: &str, end: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field::Field;
+    use toolpath_plugin_api::kit::field::Field;
 
     fn of(texts: &[&str], kinds: &str) -> Option<Signal> {
         let blocks: Vec<_> = texts.iter().map(|text| serde_json::json!({"type": "input_text", "text": text})).collect();
         let (blocks, passthrough) =
             (serde_json::Value::from(blocks).to_string(), format!(r#"{{"content_item_kinds":{kinds}}}"#));
-        of_user(&Content::of(Field::of(&blocks)), &Field::of(&passthrough).object().expect("notes"))
+        of_user(&Content::of(Field::parse(&blocks)), &Field::parse(&passthrough).object().expect("notes"))
     }
 
     #[track_caller]
@@ -135,7 +135,7 @@ mod tests {
         );
         assert_eq!(of(&[context, "fix it"], "null"), None);
         let image = r#"[{"type":"input_text","text":"<skill>x</skill>"},{"type":"input_image","image_url":"x"}]"#;
-        assert_eq!(of_user(&Content::of(Field::of(image)), &Passthrough::default()), None);
+        assert_eq!(of_user(&Content::of(Field::parse(image)), &Passthrough::default()), None);
     }
 
     #[test]

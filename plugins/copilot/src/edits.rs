@@ -8,11 +8,12 @@ mod patch;
 
 use toolpath_plugin_api::MutationRecord;
 use toolpath_plugin_api::kit::diff::unified;
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::path;
 
 use crate::edits::detail::{Section, sections};
 use crate::edits::patch::{FilePatch, Kind, files};
-use crate::shape::{Arguments, Field};
+use crate::shape::Arguments;
 use crate::tools::PATCH;
 
 /// One write to one file.
@@ -37,7 +38,7 @@ enum Diff {
 impl Edit {
     /// The writes that a call of the tool `name` with `arguments` made in `working_dir`, and whose result shows `detailed`.
     pub(crate) fn of(name: &str, arguments: &str, detailed: Option<&str>, working_dir: Option<&str>) -> Vec<Self> {
-        let field = Field(serde_json::from_str(arguments).ok());
+        let field = Field::parse(arguments);
         let shape: Arguments<'_> = field.object().unwrap_or_default();
         let shown = sections(detailed.unwrap_or_default());
         if name == PATCH {

@@ -1,5 +1,6 @@
 //! What the records say of the session as a whole, and where each turn was made.
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::time::Span;
 use toolpath_plugin_api::{SessionRecord, TurnRecord, UsageRecord};
 
@@ -118,7 +119,7 @@ fn of_base<'f>(base: &'f Where, id: &'f str) -> SessionRecord<'f> {
 }
 
 fn of_context(context: &Context<'_>) -> Where {
-    let own = |field: crate::shape::Field<'_>| field.filled().map(String::from);
+    let own = |field: Field<'_>| field.filled().map(String::from);
     // A repository without the host it is on is no remote.
     let remote = context.host.filled().zip(context.repository.filled());
     Where {

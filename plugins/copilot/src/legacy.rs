@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::RawValue;
 use toolpath_plugin_api::{
     Disposition, Origin, PluginError, Role, SessionRecord, Severity, Sink, SkipRecord, Stopped, Summary,
@@ -17,7 +18,7 @@ use crate::events;
 use crate::lines::{mend, trim};
 use crate::messages::{Call, text_of};
 use crate::place::{Place, time};
-use crate::shape::{Entry, Field, Function, Legacy, LegacyCall, Log, OldMessage};
+use crate::shape::{Entry, Function, Legacy, LegacyCall, Log, OldMessage};
 use crate::signal::Signal;
 use crate::streams::digest;
 
@@ -73,6 +74,11 @@ pub(crate) fn read(bytes: &[u8], name: &str, sink: &mut Sink<'_>) -> Result<Summ
     Ok(Summary { records })
 }
 
+/// The elements of a list, those that are `null` too, since each has a place; none when it is no list.
+fn elements(field: Field<'_>) -> Vec<&RawValue> {
+    field.json().and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+}
+
 /// Tells one document.
 struct Reader<'a> {
     text: &'a str,
@@ -99,9 +105,8 @@ struct Open<'a> {
 
 impl<'a> Reader<'a> {
     fn of(document: &Legacy<'a>, text: &'a str) -> Self {
-        let messages = document.messages.list().unwrap_or_default();
-        let entries = document.timeline.list().unwrap_or_default();
-        let shapes = || entries.iter().map(|raw| Field(Some(*raw)).object::<Entry<'_>>().unwrap_or_default());
+        let (messages, entries) = (elements(document.messages), elements(document.timeline));
+        let shapes = || entries.iter().map(|raw| Field::of(raw).object_or_default::<Entry<'_>>());
         let kinds = |entry: Entry<'a>| entry.kind.text();
         let entries_lead =
             messages.is_empty() || shapes().any(|e| matches!(kinds(e).as_deref(), Some("user" | "copilot")));
@@ -139,7 +144,7 @@ impl<'a> Reader<'a> {
         // Each list begins at a place of its own.
         self.counted = (0, 1);
         for (nth, raw) in messages.iter().enumerate() {
-            let message: OldMessage<'_> = Field(Some(raw)).object().unwrap_or_default();
+            let message: OldMessage<'_> = Field::of(raw).object_or_default();
             let id = format!("message-{}", nth + 1);
             let place = Place { id: id.into(), time: "".into(), branch: None, origin: self.origin(raw) };
             self.message(&message, raw.get(), &place, sink)?;
@@ -164,8 +169,8 @@ impl<'a> Reader<'a> {
                 }
                 Some("user" | "assistant") => {
                     (text.is_empty() || self.said.contains(&digest(trim(&text))))
-                        && calls.iter().all(|raw| {
-                            let call: LegacyCall<'_> = Field(Some(raw)).object().unwrap_or_default();
+                        && calls.iter().all(|call| {
+                            let call: LegacyCall<'_> = call.object_or_default();
                             call.id.id().is_some_and(|id| self.calls.contains_key(&*id))
                         })
                 }
@@ -183,8 +188,8 @@ impl<'a> Reader<'a> {
             Some("assistant") => {
                 let calls = message.calls.list().unwrap_or_default().into_iter().enumerate();
                 let calls: Vec<_> = calls
-                    .map(|(nth, raw)| {
-                        let call: LegacyCall<'_> = Field(Some(raw)).object().unwrap_or_default();
+                    .map(|(nth, call)| {
+                        let call: LegacyCall<'_> = call.object_or_default();
                         let function: Function<'_> = call.function.object().unwrap_or_default();
                         let id = call.id.id().unwrap_or_else(|| format!("{}/{nth}", place.id).into());
                         Call::new(id, function.name.text().unwrap_or_default(), function.arguments, false)
@@ -203,7 +208,7 @@ impl<'a> Reader<'a> {
     fn entries(&mut self, entries: &[&'a RawValue], sink: &mut Sink<'_>) -> Result<(), Stopped> {
         self.counted = (0, 1);
         for (nth, raw) in entries.iter().enumerate() {
-            let entry: Entry<'_> = Field(Some(raw)).object().unwrap_or_default();
+            let entry: Entry<'_> = Field::of(raw).object_or_default();
             let id = entry.id.id().unwrap_or_else(|| format!("entry-{}", nth + 1).into());
             let place = Place { id, time: time(entry.timestamp), branch: None, origin: self.origin(raw) };
             self.span.see(&place.time);

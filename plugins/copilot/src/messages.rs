@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::{Category, Disposition, Role, Sink, SkipRecord, Stopped, ToolUseRecord};
 
 use crate::events;
 use crate::facts::Facts;
 use crate::place::Place;
-use crate::shape::{Data, Field, Record, Request};
+use crate::shape::{Data, Record, Request};
 use crate::signal::{self, Signal};
 use crate::streams::{At, OpenCall, Reasoning, Stream, Streams, digest};
 use crate::{tools, usage};
@@ -192,8 +193,8 @@ fn calls<'a>(data: &Data<'a>, turn: &str) -> Vec<Call<'a>> {
     let requests = data.requests.list().unwrap_or_default().into_iter();
     requests
         .enumerate()
-        .map(|(nth, raw)| {
-            let request: Request<'_> = Field(Some(raw)).object().unwrap_or_default();
+        .map(|(nth, request)| {
+            let request: Request<'_> = request.object_or_default();
             // Without an id of its own it must not be taken for another call without one.
             let id = request.id.id().unwrap_or_else(|| format!("{turn}/{nth}").into());
             let name = request.name.text().unwrap_or_default();
@@ -204,8 +205,7 @@ fn calls<'a>(data: &Data<'a>, turn: &str) -> Vec<Call<'a>> {
 
 /// The arguments as JSON: older versions have them as a text that holds JSON.
 fn arguments_of(field: Field<'_>) -> Cow<'_, str> {
-    let is_object =
-        |text: &Cow<'_, str>| Field(serde_json::from_str(text).ok()).json().is_some_and(|j| j.starts_with('{'));
+    let is_object = |text: &Cow<'_, str>| Field::parse(text).is_object();
     let json = field.json().unwrap_or("null");
     field.text().filter(is_object).unwrap_or(Cow::Borrowed(json))
 }

@@ -5,11 +5,12 @@
 
 use std::borrow::Cow;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::time::from_millis;
 use toolpath_plugin_api::view::ext;
 use toolpath_plugin_api::{EventRecord, Origin, Role, TurnRecord};
 
-use crate::shape::{Field, Record};
+use crate::shape::Record;
 
 /// Where a record stands; what is told of it borrows from here.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@ use std::io::Read;
 
 use toolpath_plugin_api::kit::json::quoted;
 use toolpath_plugin_api::kit::lines::{Line, Lines};
+use toolpath_plugin_api::kit::tree::Places;
 use toolpath_plugin_api::{
     Disposition, EventRecord, Origin, PluginError, Role, SessionRecord, Severity, Sink, SkipRecord, Stopped, Summary,
 };
@@ -29,6 +30,8 @@ pub(crate) struct Reader<'i> {
     totals: Totals,
     /// A record that goes on in the next line.
     held: Option<Held>,
+    /// Where the values of a line stand.
+    places: Places,
     records: u64,
     /// Whether a record was one that Copilot writes.
     is_recognised: bool,
@@ -44,6 +47,7 @@ impl<'i> Reader<'i> {
             streams: Streams::default(),
             totals: Totals::default(),
             held: None,
+            places: Places::default(),
             records: 0,
             is_recognised: false,
         }
@@ -101,6 +105,16 @@ impl<'i> Reader<'i> {
         if trimmed.is_empty() {
             let nuls = format!("{} NUL bytes", line.bytes.iter().filter(|&&byte| byte == 0).count());
             return self.unreadable(&nuls, "the line holds nothing but NUL bytes", 0, origin, sink);
+        }
+        let mut places = std::mem::take(&mut self.places);
+        let tree = if is_faithful && mended.is_none() { places.of(trimmed) } else { None };
+        let told = tree.map(|tree| {
+            self.records += 1;
+            self.record(&tree.root().object_or_default(), trimmed, 0, origin, sink)
+        });
+        self.places = places;
+        if let Some(told) = told {
+            return told;
         }
         for (nth, piece) in pieces(trimmed).into_iter().enumerate() {
             let (Piece::Record(_, part) | Piece::Unreadable(part, _)) = &piece;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::{DelegationRecord, Disposition, Role, Sink, SkipRecord, Stopped, ToolResultRecord};
 
 use crate::edits::Edit;
@@ -9,7 +10,7 @@ use crate::events;
 use crate::facts::Facts;
 use crate::messages::Call;
 use crate::place::Place;
-use crate::shape::{Arguments, Data, Field, Outcome, Part};
+use crate::shape::{Arguments, Data, Outcome, Part};
 use crate::streams::{OpenCall, Streams};
 
 /// Tells a call that the human made with `!`: the human's, and no model's.
@@ -22,7 +23,7 @@ pub(crate) fn by_user(
 ) -> Result<(), Stopped> {
     let id = data.call.id().unwrap_or_else(|| format!("{}/0", place.id).into());
     let call = Call::new(id, data.tool.text().unwrap_or_default(), data.arguments, false);
-    let arguments: Arguments<'_> = Field(serde_json::from_str(&call.arguments).ok()).object().unwrap_or_default();
+    let arguments: Arguments<'_> = Field::parse(&call.arguments).object().unwrap_or_default();
     let typed = arguments.command.filled().map(|command| format!("!{command}")).unwrap_or_default();
     let mut turn = place.turn(Role::User, &place.id);
     facts.place(&mut turn);
@@ -87,7 +88,7 @@ pub(crate) fn ends(
 
 /// The agent that a call started, by the name that it was said to start under, or that was asked for.
 fn agent_of(streams: &Streams, open: &OpenCall) -> String {
-    let arguments: Arguments<'_> = Field(serde_json::from_str(&open.arguments).ok()).object().unwrap_or_default();
+    let arguments: Arguments<'_> = Field::parse(&open.arguments).object().unwrap_or_default();
     let asked = || arguments.agent_type.filled().map(String::from);
     streams.agent_of(&open.id).map(str::to_owned).or_else(asked).unwrap_or_else(|| open.name.clone())
 }
@@ -97,13 +98,13 @@ fn answer<'a>(data: &Data<'a>, outcome: &Outcome<'a>) -> (Cow<'a, str>, Vec<&'a 
     let mut texts: Vec<Cow<'_, str>> = Vec::new();
     texts.extend(data.result.text().or_else(|| outcome.content.text()));
     let mut rest = Vec::new();
-    for raw in outcome.contents.list().unwrap_or_default() {
-        let part: Part<'_> = Field(Some(raw)).object().unwrap_or_default();
+    for field in outcome.contents.list().unwrap_or_default() {
+        let part: Part<'_> = field.object_or_default();
         let kind = part.kind.filled().unwrap_or("part".into());
         // Texts stand in the content as well.
         if kind != "text" && kind != "terminal" {
             texts.push(placeholder(&part, &kind).into());
-            rest.push(raw.get());
+            rest.push(field.json().unwrap_or("null"));
         }
     }
     if texts.iter().all(|text| text.is_empty()) {

@@ -6,10 +6,11 @@
 use std::collections::{HashMap, HashSet};
 
 use toolpath_plugin_api::Origin;
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::quoted;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::shape::{Arguments, Data, Field, Record};
+use crate::shape::{Arguments, Data, Record};
 
 /// Stands for a model that is chosen anew for each request.
 const AUTO: &str = "auto";
@@ -56,7 +57,7 @@ impl OpenCall {
         if self.writes {
             return None;
         }
-        let arguments: Arguments<'_> = Field(serde_json::from_str(&self.arguments).ok()).object()?;
+        let arguments: Arguments<'_> = Field::parse(&self.arguments).object()?;
         arguments.prompt.filled().map(Into::into)
     }
 }

@@ -2,8 +2,9 @@
 
 use toolpath_plugin_api::Category;
 use toolpath_plugin_api::kit::category;
+use toolpath_plugin_api::kit::field::Field;
 
-use crate::shape::{Arguments, Field};
+use crate::shape::Arguments;
 
 /// The editor of older versions, whose argument `command` says what it does.
 pub(crate) const EDITOR: &str = "str_replace_editor";
@@ -56,8 +57,7 @@ pub(crate) fn category_of(name: &str, arguments: &str, of_server: bool) -> Categ
         return Category::NONE;
     }
     if name == EDITOR {
-        let raw = serde_json::from_str(arguments).ok();
-        let arguments: Arguments<'_> = Field(raw).object().unwrap_or_default();
+        let arguments: Arguments<'_> = Field::parse(arguments).object_or_default();
         return match arguments.command.text().as_deref() {
             Some("view") => Category::FILE_READ,
             _ => Category::FILE_WRITE,

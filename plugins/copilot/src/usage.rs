@@ -7,9 +7,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use toolpath_plugin_api::UsageRecord;
+use toolpath_plugin_api::kit::field::Field;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::shape::{Data, Field, Metrics, TokenCount, TokenDetails, Usage};
+use crate::shape::{Data, Metrics, TokenCount, TokenDetails, Usage};
 
 /// Input without cache, output, cache read, cache written, reasoning.
 type Counts = [u64; 5];
@@ -119,10 +120,7 @@ fn of_model(metrics: Field<'_>) -> Option<Counts> {
 }
 
 fn fields(field: Field<'_>) -> BTreeMap<String, Field<'_>> {
-    let json = field.json().filter(|json| json.starts_with('{'));
-    let fields: Option<BTreeMap<String, &toolpath_plugin_api::kit::json::RawValue>> =
-        json.and_then(|json| serde_json::from_str(json).ok());
-    fields.into_iter().flatten().map(|(key, value)| (key, Field(Some(value)))).collect()
+    field.entries().into_iter().flatten().map(|(key, value)| (key.into_owned(), value)).collect()
 }
 
 fn holds(models: &BTreeMap<String, Counts>, others: &BTreeMap<String, Counts>) -> bool {

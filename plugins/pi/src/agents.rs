@@ -5,12 +5,13 @@
 
 use std::borrow::Cow;
 
-use toolpath_plugin_api::kit::json::{RawValue, quoted};
+use toolpath_plugin_api::kit::field::Field;
+use toolpath_plugin_api::kit::json::quoted;
 use toolpath_plugin_api::{Sink, Stopped};
 
 use crate::content::Content;
 use crate::place::Place;
-use crate::shape::{Agent as Shape, Details, Field, Message};
+use crate::shape::{Agent as Shape, Details, Message};
 use crate::{events, messages};
 
 /// Those that one call started.
@@ -28,7 +29,7 @@ pub(crate) struct Agent<'a> {
     pub(crate) answer: Option<String>,
     /// The branch that it is, as JSON.
     branch: String,
-    messages: Vec<&'a RawValue>,
+    messages: Vec<Field<'a>>,
     /// All of its report but the messages.
     report: Option<String>,
 }
@@ -38,9 +39,9 @@ impl<'a> Agents<'a> {
     pub(crate) fn of(message: &Message<'a>, call: &str) -> Self {
         let details: Details<'_> = message.details.object().unwrap_or_default();
         let (mut agents, mut names) = (Vec::new(), Vec::new());
-        for raw in details.results.list().unwrap_or_default() {
+        for result in details.results.list().unwrap_or_default() {
             // Others' results hold lists as well: a sub-agent's names it and has messages.
-            let Some(shape) = Field(Some(raw)).object::<Shape<'_>>() else { continue };
+            let Some(shape) = result.object::<Shape<'_>>() else { continue };
             let (Some(name), Some(messages)) = (shape.name.filled(), shape.messages.list()) else { continue };
             names.push(name.clone());
             let name = match names.iter().filter(|&other| *other == name).count() {
@@ -51,7 +52,7 @@ impl<'a> Agents<'a> {
                 task: shape.task.text().unwrap_or_default(),
                 answer: last_words(&messages),
                 branch: format!(r#"{{"call":{},"agent":{}}}"#, quoted(call), quoted(&name)),
-                report: events::fields(raw.get(), &["agent", "task"], &["messages"]),
+                report: result.json().and_then(|json| events::fields(json, &["agent", "task"], &["messages"])),
                 messages,
                 name,
             });
@@ -67,12 +68,12 @@ impl<'a> Agents<'a> {
     /// Tells what they did, as parts of the record at `place`.
     pub(crate) fn tell(&self, place: &Place<'_>, sink: &mut Sink<'_>) -> Result<(), Stopped> {
         for (nth, agent) in self.0.iter().enumerate() {
-            for (index, raw) in agent.messages.iter().enumerate() {
-                let message: Message<'_> = Field(Some(raw)).object().unwrap_or_default();
+            for (index, field) in agent.messages.iter().enumerate() {
+                let message: Message<'_> = field.object_or_default();
                 let id = format!("{}/{}.{}", place.id, nth + 1, index + 1);
                 let place = place.inner(id, message.timestamp, &agent.branch);
                 // It may have worked elsewhere than the session, so its paths stay as they are.
-                messages::tell(&message, raw.get(), &place, None, sink)?;
+                messages::tell(&message, field.json().unwrap_or("null"), &place, None, sink)?;
             }
             if let Some(report) = &agent.report {
                 let mut at_end = place.inner(String::new(), Field::default(), &agent.branch);
@@ -84,9 +85,9 @@ impl<'a> Agents<'a> {
     }
 }
 
-fn last_words(messages: &[&RawValue]) -> Option<String> {
-    messages.iter().rev().find_map(|raw| {
-        let message: Message<'_> = Field(Some(raw)).object()?;
+fn last_words(messages: &[Field<'_>]) -> Option<String> {
+    messages.iter().rev().find_map(|field| {
+        let message: Message<'_> = field.object()?;
         let is_answer = message.role.text().as_deref() == Some("assistant");
         let text = Content::of(message.content, "").text;
         (is_answer && !text.is_empty()).then(|| text.into_owned())

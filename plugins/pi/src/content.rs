@@ -5,9 +5,9 @@
 
 use std::borrow::Cow;
 
-use toolpath_plugin_api::kit::json::RawValue;
+use toolpath_plugin_api::kit::field::Field;
 
-use crate::shape::{Field, Part};
+use crate::shape::Part;
 
 /// The content of one message.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(crate) struct Content<'a> {
     /// Tool calls.
     pub(crate) calls: Vec<Call<'a>>,
     /// Parts of all other kinds, as they stand.
-    pub(crate) rest: Vec<&'a RawValue>,
+    pub(crate) rest: Vec<&'a str>,
     /// Whether it holds nothing, or nothing but texts without a word.
     pub(crate) is_empty: bool,
 }
@@ -69,18 +69,17 @@ impl<'a> Content<'a> {
 }
 
 /// The parts of a content; a text stands for one part of its own, which is no part as it stands.
-fn parts<'a>(field: Field<'a>) -> impl Iterator<Item = (Part<'a>, &'a RawValue)> {
-    let list = field.list().unwrap_or_else(|| field.0.filter(|_| field.json().is_some()).into_iter().collect());
-    list.into_iter().map(|raw| {
-        let field = Field(Some(raw));
+fn parts<'a>(field: Field<'a>) -> impl Iterator<Item = (Part<'a>, &'a str)> {
+    let list = field.list().unwrap_or_else(|| Some(field).filter(|field| field.is_some()).into_iter().collect());
+    list.into_iter().map(|field| {
         let text = || Part { kind: text_kind(), text: field, ..Part::default() };
         let part = if field.text().is_some() { text() } else { field.object().unwrap_or_default() };
-        (part, raw)
+        (part, field.json().unwrap_or("null"))
     })
 }
 
 fn text_kind() -> Field<'static> {
-    Field(serde_json::from_str(r#""text""#).ok())
+    Field::parse(r#""text""#)
 }
 
 fn joined<'a>(mut texts: Vec<Cow<'a, str>>) -> Cow<'a, str> {
@@ -110,7 +109,7 @@ mod tests {
 
     #[track_caller]
     fn of(json: &str) -> Content<'_> {
-        Content::of(Field(Some(serde_json::from_str(json).expect("JSON"))), "r")
+        Content::of(Field::parse(json), "r")
     }
 
     #[test]

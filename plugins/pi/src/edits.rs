@@ -5,10 +5,11 @@
 
 use toolpath_plugin_api::MutationRecord;
 use toolpath_plugin_api::kit::diff::unified;
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::path;
 
 use crate::content::Call;
-use crate::shape::{Arguments, Field};
+use crate::shape::Arguments;
 use crate::tools::{EDIT, WRITE};
 
 /// One write to one file.
@@ -65,11 +66,11 @@ fn replacements<T>(arguments: &Arguments<'_>, mut made: impl FnMut(&str, &str) -
     let mut all = Vec::new();
     let text = arguments.edits.text();
     let list = match text.as_deref() {
-        Some(text) => serde_json::from_str(text).unwrap_or_default(),
-        None => arguments.edits.list().unwrap_or_default(),
+        Some(text) => Field::parse(text).list(),
+        None => arguments.edits.list(),
     };
-    for one in list {
-        let one: Arguments<'_> = Field(Some(one)).object().unwrap_or_default();
+    for one in list.unwrap_or_default() {
+        let one: Arguments<'_> = one.object().unwrap_or_default();
         if let (Some(old), Some(new)) = (one.old.text(), one.new.text()) {
             all.push(made(&old, &new));
         }
@@ -91,7 +92,7 @@ mod tests {
 
     #[track_caller]
     fn check(name: &str, arguments: &str, expected: &[(&str, Option<&str>)]) {
-        let arguments = Field(Some(serde_json::from_str(arguments).expect("JSON")));
+        let arguments = Field::parse(arguments);
         let call = Call { id: "t".into(), name: name.into(), arguments };
         let edits = Edit::of(&call, Some("/w"));
         let found: Vec<_> = edits.iter().map(|edit| (&*edit.path, edit.diff.as_deref())).collect();

@@ -17,7 +17,7 @@ pub(crate) fn named(event_type: &str, json: &str, place: &Place<'_>, sink: &mut 
 }
 
 /// Tells the parts that found no place in the message at `place`.
-pub(crate) fn parts(parts: &[&RawValue], place: &Place<'_>, sink: &mut Sink<'_>) -> Result<(), Stopped> {
+pub(crate) fn parts(parts: &[&str], place: &Place<'_>, sink: &mut Sink<'_>) -> Result<(), Stopped> {
     for part in parts {
         let data = format!(r#"{{"block":{part}}}"#);
         sink.event(place.part("content-block").data(&data))?;

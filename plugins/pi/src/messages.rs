@@ -1,12 +1,13 @@
 //! Messages: what the human, a model, an extension and a command's output said.
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::quoted;
 use toolpath_plugin_api::{Category, Role, Sink, Stopped, ToolUseRecord, TurnRecord};
 
 use crate::content::{Call, Content};
 use crate::edits::Edit;
 use crate::place::Place;
-use crate::shape::{Field, Message};
+use crate::shape::Message;
 use crate::signal::{self, Signal};
 use crate::tools::{self, BASH};
 use crate::{events, results, usage};

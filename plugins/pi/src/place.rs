@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::time::from_millis;
 use toolpath_plugin_api::view::ext;
 use toolpath_plugin_api::{EventRecord, Origin, Role, SkipRecord, TurnRecord};
 
-use crate::shape::{Field, Record};
+use crate::shape::Record;
 
 /// What a record follows.
 #[derive(Clone, Debug, PartialEq, Eq)]

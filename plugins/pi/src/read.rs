@@ -4,6 +4,7 @@ use std::io::Read;
 
 use toolpath_plugin_api::kit::json::quoted;
 use toolpath_plugin_api::kit::lines::{Line, Lines};
+use toolpath_plugin_api::kit::tree::Places;
 use toolpath_plugin_api::{EventRecord, Origin, PluginError, SessionRecord, Severity, Sink, Stopped, Summary};
 
 use crate::events;
@@ -20,6 +21,8 @@ pub(crate) struct Reader<'i> {
     id: &'i str,
     facts: Facts,
     roots: Roots,
+    /// Where the values of a line stand.
+    places: Places,
     records: u64,
     /// Whether a record was one that Pi writes.
     is_recognised: bool,
@@ -28,7 +31,14 @@ pub(crate) struct Reader<'i> {
 impl<'i> Reader<'i> {
     /// Reads the session `id`.
     pub(crate) fn new(id: &'i str) -> Self {
-        Self { id, facts: Facts::default(), roots: Roots::default(), records: 0, is_recognised: false }
+        Self {
+            id,
+            facts: Facts::default(),
+            roots: Roots::default(),
+            places: Places::default(),
+            records: 0,
+            is_recognised: false,
+        }
     }
 
     /// Tells every record of `log`, and how many there were.
@@ -69,6 +79,16 @@ impl<'i> Reader<'i> {
         if trimmed.is_empty() {
             let nuls = format!("{} NUL bytes", line.bytes.iter().filter(|&&byte| byte == 0).count());
             return self.unreadable(&nuls, "the line holds nothing but NUL bytes", 0, origin, sink);
+        }
+        let mut places = std::mem::take(&mut self.places);
+        let tree = if is_faithful && mended.is_none() { places.of(trimmed) } else { None };
+        let told = tree.map(|tree| {
+            self.records += 1;
+            self.record(&tree.root().object_or_default(), trimmed, 0, origin, sink)
+        });
+        self.places = places;
+        if let Some(told) = told {
+            return told;
         }
         let end = if line.ended { End::Newline } else { End::File };
         for (nth, piece) in Pieces::of(trimmed, end).enumerate() {

@@ -3,6 +3,8 @@
 //! Pi has no flag for it. What counts is a message's shape: an answer that failed before anything of it arrived is a
 //! shell which Pi made, and names the model that was asked, not one that answered. What a text sounds like is none.
 
+use toolpath_plugin_api::kit::field::Field;
+
 use crate::content::Content;
 use crate::shape::Message;
 use crate::usage;
@@ -52,7 +54,7 @@ pub(crate) fn of_assistant(message: &Message<'_>, content: &Content<'_>) -> Opti
     if let (Some(shell), true) = (shell, content.is_empty) {
         return Some(if is_zero { shell } else { Signal::ShellWithUsage });
     }
-    let is_test = |field: crate::shape::Field<'_>| field.text().as_deref() == Some(TEST_PROVIDER);
+    let is_test = |field: Field<'_>| field.text().as_deref() == Some(TEST_PROVIDER);
     (is_test(message.provider) || is_test(message.api)).then_some(Signal::TestProvider)
 }
 

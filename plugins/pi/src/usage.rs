@@ -3,8 +3,9 @@
 //! The four counts exclude each other; `totalTokens` is their sum and `cost` is money, so neither is added.
 
 use toolpath_plugin_api::UsageRecord;
+use toolpath_plugin_api::kit::field::Field;
 
-use crate::shape::{Field, Usage};
+use crate::shape::Usage;
 
 /// The counts in `message.usage`; `None` when it names none.
 pub(crate) fn of(field: Field<'_>) -> Option<UsageRecord<'static>> {
@@ -29,12 +30,10 @@ fn counts(usage: &UsageRecord<'_>) -> [Option<u64>; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolpath_plugin_api::kit::json::RawValue;
 
     #[track_caller]
     fn check(json: &str, expected: Option<[Option<u64>; 4]>, zero: bool) {
-        let raw: &RawValue = serde_json::from_str(json).expect("JSON");
-        let field = Field(Some(raw));
+        let field = Field::parse(json);
         assert_eq!(of(field).as_ref().map(counts), expected, "{json}");
         assert_eq!(is_zero(field), zero, "{json}");
     }
@@ -61,7 +60,7 @@ mod tests {
     fn any_count_makes_it_more_than_zero() {
         for key in ["input", "output", "cacheRead", "cacheWrite"] {
             let raw = format!(r#"{{"input":0,"{key}":1}}"#);
-            assert!(!is_zero(Field(Some(serde_json::from_str(&raw).expect("JSON")))), "{key}");
+            assert!(!is_zero(Field::parse(&raw)), "{key}");
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Codex's own report of what a patch wrote: `changes`, a file each.
 
 use toolpath_plugin_api::kit::diff::{Hunk, NO_NEWLINE, from_hunks, header};
+use toolpath_plugin_api::kit::field::Field;
+use toolpath_plugin_api::shape;
 
 use crate::edits::{Diff, Edit, Words, absolute, unified};
-use crate::field::{Field, shape};
 
 shape! {
     /// What became of one file.
@@ -119,7 +120,7 @@ mod tests {
     #[track_caller]
     fn check(change: &str, operation: &str, diff: Diff, moved_to: Option<&str>) {
         let json = format!(r#"{{"a.txt":{change}}}"#);
-        let edits = of_report(Field::of(&json), Some("/p"));
+        let edits = of_report(Field::parse(&json), Some("/p"));
         let [edit] = edits.as_slice() else { panic!("one edit: {edits:?}") };
         let found = (&*edit.path, edit.operation, &edit.diff, edit.moved_to.as_deref());
         assert_eq!(found, ("/p/a.txt", operation, &diff, moved_to), "{change}");
@@ -169,7 +170,7 @@ mod tests {
     #[test]
     fn what_is_no_change_is_none() {
         for changes in ["{}", "[]", "7", r#"{"a":7}"#, r#"{"a":{"type":"other"}}"#, r#"{"a":{}}"#] {
-            assert_eq!(of_report(Field::of(changes), None), [], "{changes}");
+            assert_eq!(of_report(Field::parse(changes), None), [], "{changes}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::{RawValue, mend_surrogates};
 use toolpath_plugin_api::{Origin, PluginError, Severity};
 
@@ -11,6 +12,7 @@ use crate::log::{Counter, Part};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text<'a> {
     pub(super) json: &'a str,
+    pub(super) value: Field<'a>,
     /// Why it cannot be read.
     pub(super) fault: Option<&'a str>,
     pub(super) nth: u64,
@@ -28,11 +30,22 @@ pub(super) fn pieces(
 ) -> Result<(), PluginError> {
     let text = String::from_utf8_lossy(bytes);
     let is_faithful = matches!(text, Cow::Borrowed(_));
+    if fault.is_none() && is_faithful {
+        let mut places = std::mem::take(&mut counter.places);
+        let json = trim(&text);
+        let told = places
+            .of(json)
+            .map(|tree| counter.piece(Text { json, value: tree.root(), fault: None, nth: 0, origin: place }, part));
+        counter.places = places;
+        if let Some(told) = told {
+            return told;
+        }
+    }
     if !is_faithful {
         counter.note(Severity::Warning, "invalid-utf8", "bytes that are no UTF-8 were replaced", place)?;
     }
     if fault.is_some() {
-        return counter.piece(Text { json: &text, fault, nth: 0, origin: place }, part);
+        return counter.piece(Text { json: &text, value: Field::default(), fault, nth: 0, origin: place }, part);
     }
     let mended = mend(&text);
     if mended.is_some() {
@@ -43,31 +56,29 @@ pub(super) fn pieces(
     if trimmed.is_empty() {
         let nuls = format!("{} NUL bytes", bytes.iter().filter(|&&byte| byte == 0).count());
         let fault = Some("the line holds nothing but NUL bytes");
-        return counter.piece(Text { json: &nuls, fault, nth: 0, origin: place }, part);
+        return counter.piece(Text { json: &nuls, value: Field::default(), fault, nth: 0, origin: place }, part);
     }
-    // Nearly always it is one record, which is then parsed once.
-    let is_one = serde_json::from_str::<&RawValue>(trimmed).is_ok();
     let (mut rest, mut nth) = (trimmed, 0);
     while !rest.is_empty() {
-        let (json, fault, next) = if is_one { (rest, None, "") } else { first(rest, is_ended) };
+        let (json, value, fault, next) = first(rest, is_ended);
         let is_object = json.starts_with('{') || !matches!(part, Part::Line | Part::Item);
         let fault = fault.or((!is_object).then(|| "expected an object".to_owned()));
         // Where bytes were replaced, a piece's place in the text is not its place in the file.
         let is_placed = is_faithful && mended.is_none() && json.len() < trimmed.len();
         let origin = if is_placed { within(place, whole, json) } else { place };
-        counter.piece(Text { json, fault: fault.as_deref(), nth, origin }, part)?;
+        counter.piece(Text { json, value, fault: fault.as_deref(), nth, origin }, part)?;
         (rest, nth) = (next, nth + 1);
     }
     Ok(())
 }
 
-/// The first value of a text, why it is none, and what follows it.
-fn first(text: &str, is_ended: bool) -> (&str, Option<String>, &str) {
+/// The first value of a text and its JSON, why it is none, and what follows it.
+fn first(text: &str, is_ended: bool) -> (&str, Field<'_>, Option<String>, &str) {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
     match values.next() {
-        Some(Ok(value)) => (value.get(), None, trim(&text[values.byte_offset()..])),
-        Some(Err(err)) => (text, Some(reason(&err, is_ended)), ""),
-        None => (text, Some("holds nothing".to_owned()), ""),
+        Some(Ok(value)) => (value.get(), Field::of(value), None, trim(&text[values.byte_offset()..])),
+        Some(Err(err)) => (text, Field::default(), Some(reason(&err, is_ended)), ""),
+        None => (text, Field::default(), Some("holds nothing".to_owned()), ""),
     }
 }
 
