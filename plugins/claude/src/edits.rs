@@ -164,7 +164,7 @@ impl<'a> Report<'a> {
     /// The diff of the hunks, when their place is known: they fit the file before, or nothing speaks against them.
     fn patched(&self, path: &str, after: Option<&str>) -> Option<String> {
         match &self.original {
-            Some(original) => hunks::fitted(path, &self.hunks, original, after, self.has_tabs()),
+            Some(original) => hunks::fitted(path, &self.hunks, original, after, &|| self.has_tabs()),
             None => self.believed(path),
         }
     }

@@ -68,7 +68,7 @@ pub(super) fn fitted(
     hunks: &[LogHunk<'_>],
     before: &str,
     after: Option<&str>,
-    has_tabs: bool,
+    has_tabs: &dyn Fn() -> bool,
 ) -> Option<String> {
     let (old, new) = (lines(before), after.map(lines));
     let fit = Fit::of(hunks, &old, new.as_deref(), has_tabs)?;
@@ -96,7 +96,12 @@ struct FittedHunk<'t> {
 }
 
 impl<'t> Fit<'t> {
-    fn of(hunks: &'t [LogHunk<'_>], before: &[&'t str], after: Option<&[&'t str]>, has_tabs: bool) -> Option<Self> {
+    fn of(
+        hunks: &'t [LogHunk<'_>],
+        before: &[&'t str],
+        after: Option<&[&'t str]>,
+        has_tabs: &dyn Fn() -> bool,
+    ) -> Option<Self> {
         let (mut old, mut new) = (0, 0);
         let mut fit = Self { hunks: Vec::with_capacity(hunks.len()) };
         let mut seen = Seen::default();
@@ -160,7 +165,7 @@ impl<'t> Fit<'t> {
         if !rest.is_empty() && is_over || rest.is_empty() && ends_with_added && seen.notes_lost {
             return None;
         }
-        seen.amend(&mut fit, before, has_tabs)?;
+        seen.amend(&mut fit, before, has_tabs())?;
         Some(fit)
     }
 
