@@ -1,8 +1,8 @@
 //! What one run of a program takes: time, processor time of all its processes, and their memory.
 //!
 //! Processor time is what the system adds up for children that ended, and their children. Memory is looked at while the
-//! program runs: every 5 ms, `VmHWM` of it and of every process below it, so growth in the last 5 ms of a process can
-//! be missed. The system's own number for a whole run, `ru_maxrss`, will not do: it is that of the largest process only, and
+//! program runs: `VmHWM` of it and of every process below it, at least every 5 ms and more often in the beginning, so
+//! growth in the last moment of a process can be missed. The system's own number for a whole run, `ru_maxrss`, will not do: it is that of the largest process only, and
 //! a process that starts another passes its own on.
 
 #![expect(unsafe_code, reason = "asks the system for the time that children took")]
@@ -12,8 +12,9 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Time between two looks at the memory.
-const PAUSE: Duration = Duration::from_millis(5);
+/// Time between two looks at the memory: a twentieth of what the run has taken so far, within these bounds.
+const SHORTEST: Duration = Duration::from_micros(500);
+const LONGEST: Duration = Duration::from_millis(5);
 
 /// What a run took.
 #[derive(Clone, Copy, Debug)]
@@ -80,13 +81,13 @@ fn cpu_of_children() -> Option<Duration> {
 
 fn watch(id: u32, has_ended: &AtomicBool) -> Option<Memory> {
     let mut peaks: HashMap<u32, u64> = HashMap::new();
-    let mut at_once = 0;
+    let (mut at_once, start) = (0, Instant::now());
     while !has_ended.load(Ordering::Relaxed) {
         let mut alive = Vec::new();
         look(id, None, &mut alive);
         at_once = at_once.max(alive.iter().map(|(_, peak)| peak).sum());
         peaks.extend(alive);
-        std::thread::sleep(PAUSE);
+        std::thread::sleep((start.elapsed() / 20).clamp(SHORTEST, LONGEST));
     }
     let each = peaks.values().sum();
     (each > 0).then_some(Memory { each, at_once })
