@@ -219,3 +219,41 @@ fn every_sample_session_of_every_provider_is_valid_closes_its_balance_and_is_rec
     }
     assert!(unknown <= 2, "{unknown} sessions were not recognised");
 }
+
+/// Tokens of a rollout, counted in another way than the plugin's: the last usage, wherever the running total is a new one.
+fn tokens_of_rollout(session: &str) -> [u64; 3] {
+    let counts =
+        |usage: &Value| ["input_tokens", "cached_input_tokens", "output_tokens"].map(|key| usage[key].as_u64());
+    let mut sum = [0; 3];
+    let mut total = Value::Null;
+    for record in session.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        let info = &record["payload"]["info"];
+        if record["payload"]["type"] != "token_count" || info["total_token_usage"] == total {
+            continue;
+        }
+        total = info["total_token_usage"].clone();
+        for (sum, count) in sum.iter_mut().zip(counts(&info["last_token_usage"])) {
+            *sum += count.unwrap_or(0);
+        }
+    }
+    let [input, cached, output] = sum;
+    [input - cached, cached, output]
+}
+
+#[test]
+fn the_tokens_of_each_real_rollout_are_those_of_another_count() {
+    let scratch = Scratch::new();
+    let rollouts = sample_sessions("codex", "jsonl");
+    // The others are cut down to a record of each kind, and no record belongs to the next.
+    let is_real = |file: &&std::path::PathBuf| {
+        file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("rollout-"))
+    };
+    for file in rollouts.iter().filter(is_real) {
+        let reading = ["audit", "--json", "--provider", "codex", "--plugins", "plugins"].map(Path::new);
+        let audit: Value =
+            serde_json::from_str(&scratch.host(reading.into_iter().chain([&**file])).succeeds()).expect("JSON");
+        let told = ["input", "cache_read", "output"].map(|class| audit["tokens"][class].as_u64().expect("a count"));
+        let session = fs::read_to_string(file).expect("the session");
+        assert_eq!(told, tokens_of_rollout(&session), "{}", file.display());
+    }
+}
