@@ -86,6 +86,7 @@ struct LineEnd {
     turn: Seq,
 }
 
+/// Stands where a turn might.
 const NO_TURN: Seq = Seq::MAX;
 
 /// A sub-agent's branch.
@@ -307,7 +308,7 @@ impl Deriver {
                 if !self.calls.contains(key) {
                     // Remembered, so that the same result told again is a duplicate.
                     let actor = self.actors.harness();
-                    self.calls.insert(key, Call { turn: Seq::MAX, index: 0, actor, result: content });
+                    self.calls.insert(key, Call { turn: NO_TURN, index: 0, actor, result: content });
                 }
                 self.event(event_of(record))
             }
@@ -448,7 +449,7 @@ impl Deriver {
         }
         let call = branch.call.as_deref().map(digest::of_text);
         // A call of which only a result was told was made by no turn.
-        let caller = call.and_then(|call| self.calls.get(call)).copied().filter(|caller| caller.turn != Seq::MAX);
+        let caller = call.and_then(|call| self.calls.get(call)).copied().filter(|caller| caller.turn != NO_TURN);
         if let Some(call) = call {
             self.branches_of.entry(call).or_default().push(key);
         }

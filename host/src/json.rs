@@ -58,7 +58,7 @@ impl Json {
 
 /// The canonical form of one value; half a surrogate pair is mended.
 ///
-/// The value is never held as a tree, which for small items takes many times the memory of its text.
+/// The values are never held as a tree of them, which for small items takes many times the memory of its text.
 fn canonical(text: &str) -> Result<String, String> {
     if let Some(plain) = plain(text) {
         return Ok(plain);
@@ -114,16 +114,7 @@ fn write_plain(value: Field<'_>, depth: usize, out: &mut String) -> Option<()> {
         }
         out.push(']');
     } else {
-        let json = value.json().unwrap_or("null");
-        let is_word = matches!(json, "null" | "true" | "false");
-        if value.is_text() && has_odd_escape(json) {
-            out.push_str(&serde_json::to_string(&*value.text()?).ok()?);
-        } else if value.is_text() || is_word || is_short_integer(json) {
-            out.push_str(json);
-        } else {
-            let number: serde_json::Number = serde_json::from_str(json).ok()?;
-            let _ = write!(out, "{number}");
-        }
+        write_simple(value.json().unwrap_or("null"), out).ok()?;
     }
     Some(())
 }
@@ -158,15 +149,19 @@ fn write_value(value: &str, depth: usize, out: &mut String) -> Result<(), String
         let mut json = serde_json::Deserializer::from_str(value);
         json.deserialize_seq(Items { depth: depth + 1, out }).map_err(text)?;
         out.push(']');
-    } else if value.starts_with('"') {
-        if has_odd_escape(value) {
-            let string: String = serde_json::from_str(value).map_err(text)?;
-            out.push_str(&serde_json::to_string(&string).map_err(text)?);
-        } else {
-            out.push_str(value);
-        }
-    } else if value.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
-        let number: serde_json::Number = serde_json::from_str(value).map_err(text)?;
+    } else {
+        write_simple(value, out).map_err(text)?;
+    }
+    Ok(())
+}
+
+/// Writes a string, a number or a word.
+fn write_simple(value: &str, out: &mut String) -> serde_json::Result<()> {
+    if value.starts_with('"') && has_odd_escape(value) {
+        let string: String = serde_json::from_str(value)?;
+        out.push_str(&serde_json::to_string(&string)?);
+    } else if value.starts_with(|first: char| first == '-' || first.is_ascii_digit()) && !is_short_integer(value) {
+        let number: serde_json::Number = serde_json::from_str(value)?;
         let _ = write!(out, "{number}");
     } else {
         out.push_str(value);

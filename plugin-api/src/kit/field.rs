@@ -166,6 +166,11 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// The elements of a list; a value that is none, by itself.
+    pub fn items(self) -> Vec<Self> {
+        self.list().unwrap_or_else(|| if self.is_some() { vec![self] } else { Vec::new() })
+    }
+
     /// The keys and values in order, when it is an object.
     pub fn entries(self) -> Option<Vec<(Cow<'a, str>, Self)>> {
         let mut entries = Vec::new();
@@ -349,6 +354,13 @@ mod tests {
         let list: Vec<_> = entries[2].1.list().expect("a list").into_iter().map(Field::json).collect();
         assert_eq!(list, [None, Some("\"x\"")]);
         assert!(Field::parse("{").entries().is_none() && Field::parse("[]").entries().is_none());
+    }
+
+    #[test]
+    fn a_value_that_is_no_list_is_an_item_by_itself() {
+        for (json, items) in [("[1,null]", 2), ("[]", 0), ("7", 1), ("{}", 1), ("null", 0)] {
+            assert_eq!(Field::parse(json).items().len(), items, "{json}");
+        }
     }
 
     #[test]

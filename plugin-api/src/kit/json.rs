@@ -4,6 +4,7 @@
 //! record. They borrow from the input; an `Option<Cow<str>>` would silently copy.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -254,6 +255,24 @@ fn unit_at(bytes: &[u8], at: usize) -> Option<u32> {
     digits.iter().try_fold(0, |unit, &digit| Some(unit << 4 | char::from(digit).to_digit(16)?))
 }
 
+/// The object `json` without the fields, each a key and a JSON text, that are left out; sorted by key, and of equal keys the
+/// last. `None` when it is no object.
+pub fn object_without(json: &str, is_left_out: impl Fn(&str, &str) -> bool) -> Option<String> {
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(json).ok()?;
+    let mut object = String::with_capacity(json.len());
+    object.push('{');
+    for (key, value) in fields.iter().filter(|(key, value)| !is_left_out(key, value.get())) {
+        if object.len() > 1 {
+            object.push(',');
+        }
+        object.push_str(&quoted(key));
+        object.push(':');
+        object.push_str(value.get());
+    }
+    object.push('}');
+    Some(object)
+}
+
 /// The JSON string of a text, quotes included.
 pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
@@ -374,6 +393,19 @@ mod tests {
             let by_parser = serde_json::from_str::<String>(json).ok();
             assert_eq!(unescaped(json).map(Cow::into_owned), by_parser, "{json}");
         }
+    }
+
+    #[test]
+    fn an_object_keeps_what_is_not_left_out_as_it_stands() {
+        let json = r#"{"b":"x","a\"":[1, 2.50],"c":null,"b":{},"d":"y"}"#;
+        let without = |left_out: &str| object_without(json, |key, _| left_out.contains(key));
+        assert_eq!(without("").as_deref(), Some(r#"{"a\"":[1, 2.50],"b":{},"c":null,"d":"y"}"#));
+        assert_eq!(without("bd").as_deref(), Some(r#"{"a\"":[1, 2.50],"c":null}"#));
+        assert_eq!(object_without(json, |_, value| !value.starts_with('"')).as_deref(), Some(r#"{"d":"y"}"#));
+        assert_eq!(
+            (object_without("[]", |_, _| false), object_without("{}", |_, _| true)),
+            (None, Some("{}".to_owned()))
+        );
     }
 
     #[test]

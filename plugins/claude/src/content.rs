@@ -127,7 +127,7 @@ enum Part<'a> {
 
 /// A text is one part; a block that stands alone, without a list around it, is another.
 fn parts<'a>(field: Field<'a>) -> impl Iterator<Item = Part<'a>> {
-    let parts = field.list().unwrap_or_else(|| Some(field).filter(|field| field.is_some()).into_iter().collect());
+    let parts = field.items();
     parts.into_iter().map(|part| match part.text() {
         Some(text) => Part::Text(text),
         None => Part::Block(part),

@@ -1,9 +1,7 @@
 //! Records that are no messages, kept as they stand.
 
-use std::collections::BTreeMap;
-
 use toolpath_plugin_api::kit::field::Field;
-use toolpath_plugin_api::kit::json::{RawValue, quoted};
+use toolpath_plugin_api::kit::json::object_without;
 use toolpath_plugin_api::{Sink, Stopped};
 
 use crate::place::Place;
@@ -35,20 +33,8 @@ pub(crate) fn blocks(blocks: &[Field<'_>], place: &Place<'_>, sink: &mut Sink<'_
 
 /// The record's fields but what is told of those in [`TOLD`].
 fn fields(json: &str) -> Option<String> {
-    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(json).ok()?;
-    let mut data = String::with_capacity(json.len());
-    data.push('{');
     let is_told = |key: &str, value: &str| TOLD.contains(&key) && value.starts_with('"') && value != r#""""#;
-    for (key, value) in fields.iter().filter(|(key, value)| !is_told(key, value.get())) {
-        if data.len() > 1 {
-            data.push(',');
-        }
-        data.push_str(&quoted(key));
-        data.push(':');
-        data.push_str(value.get());
-    }
-    data.push('}');
-    Some(data)
+    object_without(json, is_told)
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ impl<'a> Content<'a> {
     pub(crate) fn of(field: Field<'a>) -> Self {
         let mut content = Self::default();
         let mut parts: Vec<Cow<'a, str>> = Vec::new();
-        let blocks = field.list().unwrap_or_else(|| Some(field).filter(|field| field.is_some()).into_iter().collect());
+        let blocks = field.items();
         for field in blocks {
             let block: Block<'a> = field.object().unwrap_or_default();
             // `text`, `input_text`, `output_text`, and `Text` in finished items; a refusal is the model's words, too.

@@ -107,7 +107,7 @@ impl Reader {
                 let signal = crate::words::of_user(&content, &crate::record::Passthrough::default());
                 self.prompt(&content, signal, place, sink)
             }
-            Speaker::Assistant | Speaker::Thought => {
+            Speaker::Assistant => {
                 self.flush(sink)?;
                 let signal = signal::of_event(&content.text, self.is_near_compaction);
                 self.message(Role::Assistant, &content, signal, place, sink)

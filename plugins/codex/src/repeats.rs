@@ -16,8 +16,6 @@ use crate::content::Content;
 pub(crate) enum Speaker {
     User,
     Assistant,
-    /// The model, to itself.
-    Thought,
 }
 
 /// The part of a session within which an event repeats its item.
@@ -38,6 +36,8 @@ pub(crate) struct Repeats {
     events: HashMap<u128, u32>,
     /// How often a user's words stand in items that no event of their stretch repeats.
     spare: HashMap<u128, u32>,
+    /// How often items hold a thought.
+    thoughts: HashMap<u128, u32>,
 }
 
 impl Repeats {
@@ -56,7 +56,7 @@ impl Repeats {
 
     /// Learns a thought.
     pub(crate) fn learn_thought(&mut self, text: &str) {
-        self.learn_words(Speaker::Thought, digest(text), Stretch::default());
+        *self.thoughts.entry(digest(text)).or_default() += 1;
     }
 
     fn learn_words(&mut self, speaker: Speaker, words: u128, at: Stretch) {
@@ -90,7 +90,7 @@ impl Repeats {
 
     /// Whether an event only repeats a thought.
     pub(crate) fn repeats_thought(&mut self, text: &str) -> bool {
-        self.repeats(Speaker::Thought, text, Stretch::default())
+        take_one(&mut self.thoughts, digest(text))
     }
 
     /// Of events in which the assistant says `words`, the last that repeats no item.
@@ -128,7 +128,6 @@ fn place(speaker: Speaker, words: u128, at: Stretch) -> u128 {
     let (speaker, stretch) = match speaker {
         Speaker::User => (0, at.responses),
         Speaker::Assistant => (1, at.inputs),
-        Speaker::Thought => (2, 0),
     };
     let mut key = [0; 25];
     key[..16].copy_from_slice(&words.to_le_bytes());

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     const LETTER: &str =
-        r#"{"author":"/root/a","recipient":"/root","other_recipients":[],"content":"done","trigger_turn":false}"#;
+        r#"{"author":"/lead/a","recipient":"/lead","other_recipients":[],"content":"done","trigger_turn":false}"#;
 
     #[track_caller]
     fn check(phase: &str, text: &str, exit: Option<bool>, is_imported: bool, expected: Option<Signal>) {

@@ -44,18 +44,18 @@ mod tests {
     #[test]
     fn events_are_copilots_and_a_start_makes_it_sure() {
         let start = r#"{"type":"session.start","data":{"sessionId":"s"},"id":"e","timestamp":"t"}"#;
-        check("/tmp/x.jsonl", start, 95);
+        check("/srv/x.jsonl", start, 95);
         let other = r#"{"type":"user.message","data":{"content":"hi"},"id":"e","timestamp":"t"}"#;
         check("/h/.copilot/session-state/s/events.jsonl", other, 80);
-        check("/tmp/x.jsonl", other, 60);
+        check("/srv/x.jsonl", other, 60);
     }
 
     #[test]
     fn the_oldest_layout_is_known_by_its_lists() {
         let head = "{\n  \"sessionId\": \"s\",\n  \"chatMessages\": [";
         check("/h/.copilot/history-session-state/session_s_1.json", head, 95);
-        check("/tmp/x.json", head, 60);
-        check("/tmp/x.json", r#"{"sessionId":"s","messages":[]}"#, 0);
+        check("/srv/x.json", head, 60);
+        check("/srv/x.json", r#"{"sessionId":"s","messages":[]}"#, 0);
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl<'a> Content<'a> {
 
 /// The elements of a list, or the one value that stands without a list around it.
 pub(crate) fn parts<'a>(field: Field<'a>) -> Vec<Field<'a>> {
-    field.list().unwrap_or_else(|| Some(field).filter(|field| field.is_some()).into_iter().collect())
+    field.items()
 }
 
 /// The model's thoughts: each its subject and its description.

@@ -70,7 +70,7 @@ impl<'a> Content<'a> {
 
 /// The parts of a content; a text stands for one part of its own, which is no part as it stands.
 fn parts<'a>(field: Field<'a>) -> impl Iterator<Item = (Part<'a>, &'a str)> {
-    let list = field.list().unwrap_or_else(|| Some(field).filter(|field| field.is_some()).into_iter().collect());
+    let list = field.items();
     list.into_iter().map(|field| {
         let text = || Part { kind: text_kind(), text: field, ..Part::default() };
         let part = if field.text().is_some() { text() } else { field.object().unwrap_or_default() };

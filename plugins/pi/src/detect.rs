@@ -33,9 +33,9 @@ mod tests {
         let check = |path: &str, head: &[u8], sureness: u8| assert_eq!(detect(Path::new(path), head), sureness);
         check("/h/.pi/agent/sessions/--w--/2026-03-01T09-00-00-000Z_s.jsonl", header, 95);
         check("/h/.pi/agent/sessions/--w--/x.jsonl", header, 95);
-        check("/tmp/session.jsonl", header, 70);
-        check("/tmp/session.jsonl", br#"{"type":"label","id":"a","parentId":"b","targetId":"c"}"#, 40);
-        check("/tmp/--w--/session.jsonl", br#"{"type":"label","id":"a","parentId":"b","targetId":"c"}"#, 60);
+        check("/srv/session.jsonl", header, 70);
+        check("/srv/session.jsonl", br#"{"type":"label","id":"a","parentId":"b","targetId":"c"}"#, 40);
+        check("/srv/--w--/session.jsonl", br#"{"type":"label","id":"a","parentId":"b","targetId":"c"}"#, 60);
     }
 
     #[test]
@@ -49,7 +49,7 @@ mod tests {
             r#"{"type":"user","uuid":"a","parentUuid":null,"message":{"content":"hi"}}"#,
             r#"{"type":"message","id":"m1","parentId":"s","timestamp":"t","message":{"role":"user","content":[]}}"#,
         ] {
-            assert_eq!(detect(Path::new("/tmp/--w--/2026-03-01T09-00-00-000Z_s.jsonl"), head.as_bytes()), 0, "{head}");
+            assert_eq!(detect(Path::new("/srv/--w--/2026-03-01T09-00-00-000Z_s.jsonl"), head.as_bytes()), 0, "{head}");
         }
     }
 }

@@ -1,8 +1,6 @@
 //! Records that are no messages, kept as they stand.
 
-use std::collections::BTreeMap;
-
-use toolpath_plugin_api::kit::json::{RawValue, quoted};
+use toolpath_plugin_api::kit::json::{object_without, quoted};
 use toolpath_plugin_api::{Sink, Stopped};
 
 use crate::place::Place;
@@ -45,23 +43,8 @@ pub(crate) fn rest(
 /// The object `json` without the keys in `told` that hold a text, and those in `left_out` whatever they hold; `None`
 /// when it is no object.
 pub(crate) fn fields(json: &str, told: &[&str], left_out: &[&str]) -> Option<String> {
-    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(json).ok()?;
-    let mut data = String::with_capacity(json.len());
-    data.push('{');
     let is_told = |key: &str, value: &str| told.contains(&key) && value.starts_with('"') && value != r#""""#;
-    for (key, value) in &fields {
-        if is_told(key, value.get()) || left_out.contains(&key.as_str()) {
-            continue;
-        }
-        if data.len() > 1 {
-            data.push(',');
-        }
-        data.push_str(&quoted(key));
-        data.push(':');
-        data.push_str(value.get());
-    }
-    data.push('}');
-    Some(data)
+    object_without(json, |key, value| is_told(key, value) || left_out.contains(&key))
 }
 
 #[cfg(test)]

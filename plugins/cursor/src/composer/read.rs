@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use toolpath_plugin_api::kit::field::Field;
-use toolpath_plugin_api::kit::json::{RawValue, quoted};
+use toolpath_plugin_api::kit::json::{RawValue, object_without, quoted};
 use toolpath_plugin_api::{
     Category, DelegationRecord, Disposition, Origin, PluginError, Role, Severity, Sink, SkipRecord, Summary,
     ToolResultRecord, ToolUseRecord,
@@ -500,19 +500,8 @@ fn tools_of(capabilities: Field<'_>) -> BTreeMap<String, Box<RawValue>> {
 
 /// A composer's fields but for the bubbles within it, which are told themselves, and the keys of its encryption.
 fn without_secrets(json: &str) -> String {
-    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(json).unwrap_or_default();
-    let mut object = String::from("{");
-    for (key, value) in fields {
-        if key == "conversation" || key.to_ascii_lowercase().contains("encryptionkey") {
-            continue;
-        }
-        if object.len() > 1 {
-            object.push(',');
-        }
-        object.push_str(&format!("{}:{value}", quoted(&key)));
-    }
-    object.push('}');
-    object
+    let is_secret = |key: &str| key == "conversation" || key.to_ascii_lowercase().contains("encryptionkey");
+    object_without(json, |key, _| is_secret(key)).unwrap_or_else(|| "{}".to_owned())
 }
 
 fn digest(text: &str) -> u64 {
