@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 
+use crate::record::Origin;
+
 /// Bytes asked of the input at a time.
 const CHUNK: usize = 256 * 1024;
 /// A longer line is passed over, and only its first [`KEPT`] bytes are handed out.
@@ -39,6 +41,17 @@ pub struct Line<'a> {
     pub bytes: &'a [u8],
     /// Whether it had an end: the last line of a file may have none.
     pub ended: bool,
+}
+
+/// Takes white space and NULs off both ends: a file system that lost power leaves NULs where a line was to be.
+pub fn trim(text: &str) -> &str {
+    text.trim_matches(|c: char| c == '\0' || c.is_ascii_whitespace())
+}
+
+/// The place of `part`, which lies in `whole`, the text at `origin`.
+pub fn within(origin: Origin, whole: &str, part: &str) -> Origin {
+    let before = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
+    Origin { offset: origin.offset + before as u64, length: part.len() as u64, ..origin }
 }
 
 impl<'a> Line<'a> {
@@ -204,6 +217,15 @@ mod tests {
         );
         check(b"a\r\nb\n", &[(1, 0, "a", true), (2, 3, "b", true)]);
         check(b"a\r", &[(1, 0, "a\r", false)]);
+    }
+
+    #[test]
+    fn a_part_of_a_line_has_a_place_of_its_own() {
+        let origin = Origin { file: 2, line: 7, offset: 100, length: 9 };
+        let (whole, part) = (" \0{}{\"a\"}", trim(" \0{}{\"a\"}"));
+        assert_eq!((part, trim("\0 \0")), ("{}{\"a\"}", ""));
+        assert_eq!(within(origin, whole, &whole[4..]), Origin { offset: 104, length: 5, ..origin });
+        assert_eq!(within(origin, whole, whole), Origin { length: 9, ..origin });
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! How sure it is that a file is Claude Code's, from its beginning.
 
 use crate::known::{Known, known};
-use crate::lines::{End, Piece, Pieces, mend, trim};
+use crate::lines::{End, Piece, Pieces};
+use toolpath_plugin_api::kit::json::mend_surrogates;
+use toolpath_plugin_api::kit::lines::trim;
 
 /// From 0 (not its) to 100 (its beyond doubt).
 pub(crate) fn sureness(head: &[u8]) -> u8 {
     let text = String::from_utf8_lossy(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
     let mut surest = None;
     for line in text.lines() {
-        let mended = mend(line);
+        let mended = mend_surrogates(line);
         for piece in Pieces::of(trim(mended.as_deref().unwrap_or(line)), End::Newline) {
             match piece {
                 Piece::Record(_, json) if is_qwens(json) => return 0,

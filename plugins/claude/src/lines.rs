@@ -5,8 +5,8 @@
 
 use std::io::{self, Read};
 
-use toolpath_plugin_api::kit::json::{RawValue, mend_surrogates};
-use toolpath_plugin_api::kit::lines::Lines;
+use toolpath_plugin_api::kit::json::RawValue;
+use toolpath_plugin_api::kit::lines::{Lines, trim};
 
 use crate::shape::Record;
 
@@ -83,17 +83,6 @@ fn reason(err: &serde_json::Error, end: End) -> String {
     }
 }
 
-/// Takes white space and NULs off both ends: a file system that lost power leaves NULs where a line was to be.
-pub(crate) fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c == '\0' || c.is_ascii_whitespace())
-}
-
-/// The text with halves of surrogate pairs replaced; `None` when it has none.
-pub(crate) fn mend(text: &str) -> Option<String> {
-    // Looking at every escape is slow, and nearly no line has one that could be half a pair.
-    if text.contains("\\ud") || text.contains("\\uD") { mend_surrogates(text) } else { None }
-}
-
 /// The first session id that a record of the log names.
 pub(crate) fn first_session_id(log: impl Read) -> io::Result<Option<String>> {
     let mut lines = Lines::new(log);
@@ -109,6 +98,8 @@ pub(crate) fn first_session_id(log: impl Read) -> io::Result<Option<String>> {
 
 #[cfg(test)]
 mod tests {
+    use toolpath_plugin_api::kit::json::mend_surrogates;
+
     use super::*;
 
     #[track_caller]
@@ -172,8 +163,8 @@ mod tests {
 
     #[test]
     fn only_half_a_pair_is_mended() {
-        assert_eq!(mend(r#""cut \ud83d""#).as_deref(), Some(r#""cut \ufffd""#));
-        assert_eq!(mend(r#""\uD83D\uDE00""#), None);
-        assert_eq!(mend("plain"), None);
+        assert_eq!(mend_surrogates(r#""cut \ud83d""#).as_deref(), Some(r#""cut \ufffd""#));
+        assert_eq!(mend_surrogates(r#""\uD83D\uDE00""#), None);
+        assert_eq!(mend_surrogates("plain"), None);
     }
 }

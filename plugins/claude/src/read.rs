@@ -6,8 +6,8 @@ mod scope;
 
 use std::io::Read;
 
-use toolpath_plugin_api::kit::json::quoted;
-use toolpath_plugin_api::kit::lines::{Line, Lines};
+use toolpath_plugin_api::kit::json::{mend_surrogates, quoted};
+use toolpath_plugin_api::kit::lines::{Line, Lines, trim, within};
 use toolpath_plugin_api::kit::tree::Places;
 use toolpath_plugin_api::{
     Disposition, EventRecord, Origin, PluginError, SessionRecord, Severity, Sink, SkipRecord, Stopped, Summary,
@@ -16,7 +16,7 @@ use toolpath_plugin_api::{
 use crate::agents::Agents;
 use crate::facts::{Facts, News};
 use crate::known::is_known;
-use crate::lines::{End, Piece, Pieces, mend, trim};
+use crate::lines::{End, Piece, Pieces};
 use crate::novel::Novel;
 use crate::place::Place;
 use crate::queue::Queue;
@@ -142,7 +142,7 @@ impl<'i> Reader<'i> {
         sink: &mut Sink<'_>,
     ) -> Result<Taken, Stopped> {
         let origin = scope.origin(line);
-        let mended = if line.is_cut() { None } else { mend(text) };
+        let mended = if line.is_cut() { None } else { mend_surrogates(text) };
         let whole = mended.as_deref().unwrap_or(text);
         let trimmed = trim(whole);
         let end = if line.ended { End::Newline } else { End::File };
@@ -283,10 +283,4 @@ fn replay<'p>(repeats: Repeats, place: &'p mut Place<'_>) -> SkipRecord<'p> {
             place.link(skip)
         }
     }
-}
-
-/// The place of `part`, which lies in `whole`, the line's text.
-fn within(line: Origin, whole: &str, part: &str) -> Origin {
-    let before = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
-    Origin { offset: line.offset + before as u64, length: part.len() as u64, ..line }
 }

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use toolpath_plugin_api::kit::field::Field;
-use toolpath_plugin_api::kit::json::RawValue;
+use toolpath_plugin_api::kit::json::{RawValue, mend_surrogates};
+use toolpath_plugin_api::kit::lines::trim;
 use toolpath_plugin_api::{
     Disposition, Origin, PluginError, Role, SessionRecord, Severity, Sink, SkipRecord, Stopped, Summary,
     ToolResultRecord,
@@ -15,7 +16,6 @@ use toolpath_plugin_api::{
 
 use crate::edits::Edit;
 use crate::events;
-use crate::lines::{mend, trim};
 use crate::messages::{Call, text_of};
 use crate::place::{Place, time};
 use crate::shape::{Entry, Function, Legacy, LegacyCall, Log, OldMessage};
@@ -46,7 +46,7 @@ pub(crate) fn glimpse(head: &str, key: &str) -> Option<String> {
 /// Reads the document `bytes`; `name` is the session's, where it does not say.
 pub(crate) fn read(bytes: &[u8], name: &str, sink: &mut Sink<'_>) -> Result<Summary, PluginError> {
     let text = String::from_utf8_lossy(bytes);
-    let mended = mend(&text);
+    let mended = mend_surrogates(&text);
     let text: &str = mended.as_deref().unwrap_or(&text);
     let document: Legacy<'_> = serde_json::from_str(trim(text))
         .map_err(|err| PluginError::new(format!("is no whole document of a Copilot session: {err}")))?;

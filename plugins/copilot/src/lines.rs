@@ -6,7 +6,7 @@
 use std::io::{self, Read};
 
 use toolpath_plugin_api::kit::json::{RawValue, mend_surrogates};
-use toolpath_plugin_api::kit::lines::Lines;
+use toolpath_plugin_api::kit::lines::{Lines, trim};
 
 use crate::shape::Record;
 
@@ -103,17 +103,6 @@ fn whole_records(text: &str) -> Option<usize> {
     None
 }
 
-/// Takes white space and NULs off both ends: a file system that lost power leaves NULs where a line was to be.
-pub(crate) fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c == '\0' || c.is_ascii_whitespace())
-}
-
-/// The text with halves of surrogate pairs replaced; `None` when it has none.
-pub(crate) fn mend(text: &str) -> Option<String> {
-    // Looking at every escape is slow, and nearly no line has one that could be half a pair.
-    if text.contains("\\ud") || text.contains("\\uD") { mend_surrogates(text) } else { None }
-}
-
 /// The first record of the log of which `found` makes something; it looks at no more than `most` records.
 pub(crate) fn first<T>(
     log: impl Read,
@@ -123,7 +112,7 @@ pub(crate) fn first<T>(
     let (mut lines, mut seen) = (Lines::new(log), 0);
     while let Some(line) = lines.next()? {
         let (text, _) = line.text();
-        let mended = mend(&text);
+        let mended = mend_surrogates(&text);
         for piece in pieces(trim(mended.as_deref().unwrap_or(&text))) {
             if let Piece::Record(record, _) = piece {
                 if let Some(made) = found(&record) {

@@ -5,14 +5,15 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use toolpath_plugin_api::kit::lines::Lines;
+use toolpath_plugin_api::kit::json::mend_surrogates;
+use toolpath_plugin_api::kit::lines::{Lines, trim};
 use toolpath_plugin_api::kit::time::Span;
 use toolpath_plugin_api::{EntryRecord, ListSink, Severity, Stopped, path_bytes};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::known::{is_known, session_of};
 use crate::legacy;
-use crate::lines::{Piece, mend, pieces, trim};
+use crate::lines::{Piece, pieces};
 use crate::messages::text_of;
 use crate::place::time;
 use crate::session::{EVENTS, Session};
@@ -153,7 +154,7 @@ impl Glance {
         let mut lines = Lines::new(piece);
         while let Some(line) = lines.next()? {
             let (text, _) = line.text();
-            let mended = mend(&text);
+            let mended = mend_surrogates(&text);
             for piece in pieces(trim(mended.as_deref().unwrap_or(&text))) {
                 if let Piece::Record(record, _) = piece {
                     self.record(&record);

@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use toolpath_plugin_api::kit::json::quoted;
-use toolpath_plugin_api::kit::lines::{Line, Lines};
+use toolpath_plugin_api::kit::json::{mend_surrogates, quoted};
+use toolpath_plugin_api::kit::lines::{Line, Lines, trim, within};
 use toolpath_plugin_api::kit::tree::Places;
 use toolpath_plugin_api::{
     Disposition, EventRecord, Origin, PluginError, Role, SessionRecord, Severity, Sink, SkipRecord, Stopped, Summary,
@@ -12,7 +12,7 @@ use toolpath_plugin_api::{
 use crate::facts::Facts;
 use crate::joined::{Held, State};
 use crate::known::is_known;
-use crate::lines::{Fault, Piece, is_whole, mend, pieces, trim};
+use crate::lines::{Fault, Piece, is_whole, pieces};
 use crate::place::{Place, line_id};
 use crate::shape::{Data, Record};
 use crate::signal::Signal;
@@ -88,7 +88,7 @@ impl<'i> Reader<'i> {
             let reason = "the line is too long, and only its beginning is kept";
             return self.unreadable(&text, reason, 0, origin, sink);
         }
-        let mended = mend(&text);
+        let mended = mend_surrogates(&text);
         if mended.is_some() {
             sink.diagnostic(Severity::Info, "lone-surrogate", "halves of surrogate pairs were replaced", origin)?;
         }
@@ -246,10 +246,4 @@ fn reason(fault: Fault, has_end: bool) -> String {
         Fault::Overrun => "another record begins inside this one".to_owned(),
         Fault::Other(reason) => reason,
     }
-}
-
-/// The place of `part`, which lies in `whole`, the line's text.
-fn within(line: Origin, whole: &str, part: &str) -> Origin {
-    let before = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
-    Origin { offset: line.offset + before as u64, length: part.len() as u64, ..line }
 }

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::io;
 
 use toolpath_plugin_api::kit::field::Field;
-use toolpath_plugin_api::kit::lines::Lines;
+use toolpath_plugin_api::kit::lines::{Lines, trim};
 use toolpath_plugin_api::kit::time::Span;
 
 use crate::digest::{self, Id};
-use crate::lines::{End, Piece, Pieces, mend, trim};
+use crate::lines::{End, Piece, Pieces, mend};
 use crate::scan::What;
 use crate::shape::Record;
 use crate::signal;

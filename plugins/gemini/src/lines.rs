@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use toolpath_plugin_api::kit::json::{RawValue, mend_surrogates};
+use toolpath_plugin_api::kit::lines::trim;
 
 /// Whether a text has its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,9 +50,7 @@ pub(crate) struct Mended<'a> {
 pub(crate) fn mend(bytes: &[u8]) -> Mended<'_> {
     let text = String::from_utf8_lossy(bytes);
     let has_invalid_utf8 = matches!(text, Cow::Owned(_));
-    // Looking at every escape is slow, and nearly no line has one that could be half a pair.
-    let may_be_half = text.contains("\\ud") || text.contains("\\uD");
-    let mended = if may_be_half { mend_surrogates(&text) } else { None };
+    let mended = mend_surrogates(&text);
     let has_lone_surrogate = mended.is_some();
     Mended { text: mended.map_or(text, Cow::Owned), has_invalid_utf8, has_lone_surrogate }
 }
@@ -61,11 +60,6 @@ impl Mended<'_> {
     pub(crate) fn is_as_it_was(&self) -> bool {
         !self.has_invalid_utf8 && !self.has_lone_surrogate
     }
-}
-
-/// Takes white space and NULs off both ends: a file system that lost power leaves NULs where a line was to be.
-pub(crate) fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c == '\0' || c.is_ascii_whitespace())
 }
 
 /// The pieces of a line, in order.

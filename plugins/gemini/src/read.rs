@@ -8,18 +8,19 @@ use std::io::{Read, Seek, SeekFrom, Take};
 use std::path::{Path, PathBuf};
 
 use toolpath_plugin_api::kit::json::quoted;
+use toolpath_plugin_api::kit::lines::{trim, within};
 use toolpath_plugin_api::{Disposition, EventRecord, Origin, PluginError, Severity, Sink, SkipRecord, Stopped};
 
 use crate::active::{Active, Entry};
 use crate::agents::Agents;
 use crate::copies::{self, Copies};
 use crate::digest::{self, Id};
-use crate::lines::{End, Mended, Piece, Pieces, mend, trim};
+use crate::lines::{End, Mended, Piece, Pieces, mend};
 use crate::place::Place;
 use crate::scan::What;
 use crate::shape::Record;
 use crate::source::{Layout, Raw, Source};
-use crate::survey::{Survey, is_field, within};
+use crate::survey::{Survey, is_field};
 use crate::turns::{Message, Told};
 
 /// Sub-agents that hand work on deeper than this are told at the end.

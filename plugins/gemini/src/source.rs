@@ -3,9 +3,8 @@
 use std::io::{self, BufReader, Read};
 
 use toolpath_plugin_api::Origin;
-use toolpath_plugin_api::kit::lines::Lines;
+use toolpath_plugin_api::kit::lines::{Lines, trim};
 
-use crate::lines::trim;
 use crate::scan::{Scanner, What};
 
 /// How a file holds its records.

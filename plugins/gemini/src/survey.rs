@@ -7,11 +7,12 @@ use std::collections::HashMap;
 use std::io::{self, Read};
 
 use toolpath_plugin_api::kit::field::Field;
+use toolpath_plugin_api::kit::lines::{trim, within};
 use toolpath_plugin_api::kit::time::Span;
 use toolpath_plugin_api::{Origin, SessionRecord};
 
 use crate::digest::{self, Id};
-use crate::lines::{End, Piece, Pieces, mend, trim};
+use crate::lines::{End, Piece, Pieces, mend};
 use crate::scan::What;
 use crate::shape::Record;
 use crate::source::{Layout, Source};
@@ -248,10 +249,4 @@ pub(crate) fn is_field(key: &str, value: &str) -> bool {
 /// Whether a record is one of a saved conversation, which has the shape of what is sent to the model.
 fn is_saved(record: &Record<'_>) -> bool {
     matches!(record.role.text().as_deref(), Some("user" | "model")) && record.parts.is_list()
-}
-
-/// The place of `part`, which lies in `whole`, the text at `origin`.
-pub(crate) fn within(origin: Origin, whole: &str, part: &str) -> Origin {
-    let before = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
-    Origin { offset: origin.offset + before as u64, length: part.len() as u64, ..origin }
 }

@@ -6,7 +6,7 @@
 use std::io::{self, Read};
 
 use toolpath_plugin_api::kit::json::{RawValue, mend_surrogates};
-use toolpath_plugin_api::kit::lines::Lines;
+use toolpath_plugin_api::kit::lines::{Lines, trim};
 
 use crate::shape::Record;
 
@@ -83,23 +83,12 @@ fn reason(err: &serde_json::Error, end: End) -> String {
     }
 }
 
-/// Takes white space and NULs off both ends: a file system that lost power leaves NULs where a line was to be.
-pub(crate) fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c == '\0' || c.is_ascii_whitespace())
-}
-
-/// The text with halves of surrogate pairs replaced; `None` when it has none.
-pub(crate) fn mend(text: &str) -> Option<String> {
-    // Looking at every escape is slow, and nearly no line has one that could be half a pair.
-    if text.contains("\\ud") || text.contains("\\uD") { mend_surrogates(text) } else { None }
-}
-
 /// The first record of the log that can be read, as `found` sees it.
 pub(crate) fn first<T>(log: impl Read, found: impl FnOnce(&Record<'_>) -> T) -> io::Result<Option<T>> {
     let mut lines = Lines::new(log);
     while let Some(line) = lines.next()? {
         let (text, _) = line.text();
-        let mended = mend(&text);
+        let mended = mend_surrogates(&text);
         let text = trim(mended.as_deref().unwrap_or(&text));
         if let Some(Piece::Record(record, _)) = Pieces::of(text, End::Newline).next() {
             return Ok(Some(found(&record)));
@@ -173,8 +162,8 @@ mod tests {
 
     #[test]
     fn only_half_a_pair_is_mended() {
-        assert_eq!(mend(r#""cut \ud83d""#).as_deref(), Some(r#""cut \ufffd""#));
-        assert_eq!(mend(r#""\uD83D\uDE00""#), None);
-        assert_eq!(mend("plain"), None);
+        assert_eq!(mend_surrogates(r#""cut \ud83d""#).as_deref(), Some(r#""cut \ufffd""#));
+        assert_eq!(mend_surrogates(r#""\uD83D\uDE00""#), None);
+        assert_eq!(mend_surrogates("plain"), None);
     }
 }

@@ -5,7 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use toolpath_plugin_api::kit::lines::Lines;
+use toolpath_plugin_api::kit::json::mend_surrogates;
+use toolpath_plugin_api::kit::lines::{Lines, trim};
 use toolpath_plugin_api::kit::time::Span;
 use toolpath_plugin_api::{EntryRecord, ListSink, Severity, Stopped, path_bytes};
 use xxhash_rust::xxh3::xxh3_128;
@@ -13,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::content::Content;
 use crate::facts::{INFO, name_of};
 use crate::known::is_header;
-use crate::lines::{End, Piece, Pieces, mend, trim};
+use crate::lines::{End, Piece, Pieces};
 use crate::messages::is_turn;
 use crate::place::Place;
 use crate::shape::{Message, Record};
@@ -133,7 +134,7 @@ impl Glance {
         let mut lines = Lines::new(piece);
         while let Some(line) = lines.next()? {
             let (text, _) = line.text();
-            let mended = mend(&text);
+            let mended = mend_surrogates(&text);
             let text = trim(mended.as_deref().unwrap_or(&text));
             for piece in Pieces::of(text, End::Newline) {
                 if let Piece::Record(record, _) = piece

@@ -2,15 +2,15 @@
 
 use std::io::Read;
 
-use toolpath_plugin_api::kit::json::quoted;
-use toolpath_plugin_api::kit::lines::{Line, Lines};
+use toolpath_plugin_api::kit::json::{mend_surrogates, quoted};
+use toolpath_plugin_api::kit::lines::{Line, Lines, trim, within};
 use toolpath_plugin_api::kit::tree::Places;
 use toolpath_plugin_api::{EventRecord, Origin, PluginError, SessionRecord, Severity, Sink, Stopped, Summary};
 
 use crate::events;
 use crate::facts::{Facts, News};
 use crate::known::is_known;
-use crate::lines::{End, Piece, Pieces, mend, trim};
+use crate::lines::{End, Piece, Pieces};
 use crate::messages::{self, Words};
 use crate::place::{Place, line_id};
 use crate::roots::Roots;
@@ -70,7 +70,7 @@ impl<'i> Reader<'i> {
             let reason = "the line is too long, and only its beginning is kept";
             return self.unreadable(&text, reason, 0, origin, sink);
         }
-        let mended = mend(&text);
+        let mended = mend_surrogates(&text);
         if mended.is_some() {
             sink.diagnostic(Severity::Info, "lone-surrogate", "halves of surrogate pairs were replaced", origin)?;
         }
@@ -148,10 +148,4 @@ impl<'i> Reader<'i> {
         sink.event(EventRecord::new("unreadable", &id, "", origin).data(&data).unreadable())?;
         sink.diagnostic(Severity::Error, "unreadable-record", reason, origin)
     }
-}
-
-/// The place of `part`, which lies in `whole`, the line's text.
-fn within(line: Origin, whole: &str, part: &str) -> Origin {
-    let before = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
-    Origin { offset: line.offset + before as u64, length: part.len() as u64, ..line }
 }

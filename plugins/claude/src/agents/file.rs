@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use toolpath_plugin_api::kit::field::Field;
-use toolpath_plugin_api::kit::lines::Lines;
+use toolpath_plugin_api::kit::lines::{Lines, trim};
 
 use super::said::Said;
 use crate::content::Content;
 use crate::digest;
-use crate::lines::trim;
 use crate::shape::{Message, Record, Sidecar};
 
 /// Bytes of a file of facts that are looked at; real ones have less than one KiB.

@@ -6,11 +6,12 @@
 use std::collections::HashSet;
 use std::io::Read;
 
-use toolpath_plugin_api::kit::lines::Lines;
+use toolpath_plugin_api::kit::json::mend_surrogates;
+use toolpath_plugin_api::kit::lines::{Lines, trim};
 
 use crate::content::Content;
 use crate::digest;
-use crate::lines::{End, Piece, Pieces, mend, trim};
+use crate::lines::{End, Piece, Pieces};
 use crate::shape::{Message, Record};
 
 /// Digests of everything that was said.
@@ -24,7 +25,7 @@ impl Said {
         let mut lines = Lines::new(log);
         while let Ok(Some(line)) = lines.next() {
             let (text, _) = line.text();
-            let mended = mend(&text);
+            let mended = mend_surrogates(&text);
             for piece in Pieces::of(trim(mended.as_deref().unwrap_or(&text)), End::Newline) {
                 if let Piece::Record(record, _) = piece {
                     said.extend(keys(&record));

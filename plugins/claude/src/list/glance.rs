@@ -4,12 +4,14 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use toolpath_plugin_api::kit::json::mend_surrogates;
+use toolpath_plugin_api::kit::lines::trim;
 use toolpath_plugin_api::kit::time::Span;
 
 use crate::content::Content;
 use crate::detect::begins_as_message;
 use crate::known::is_known;
-use crate::lines::{End, Piece, Pieces, mend, trim};
+use crate::lines::{End, Piece, Pieces};
 use crate::place::time_of;
 use crate::shape::{Attachment, Message, Record};
 use crate::words;
@@ -94,7 +96,7 @@ impl Glance {
     fn read_whole(&mut self, text: &str) -> Result<u64, NoSession> {
         let mut turns = 0;
         for line in text.lines() {
-            let mended = mend(line);
+            let mended = mend_surrogates(line);
             for piece in Pieces::of(trim(mended.as_deref().unwrap_or(line)), End::Newline) {
                 let Piece::Record(record, json) = piece else { continue };
                 self.refuse_agents(&record)?;
@@ -118,7 +120,7 @@ impl Glance {
             if self.is_begun() && !line.starts_with(TITLED) {
                 continue;
             }
-            let mended = mend(line);
+            let mended = mend_surrogates(line);
             for piece in Pieces::of(trim(mended.as_deref().unwrap_or(line)), End::Newline) {
                 let Piece::Record(record, json) = piece else { continue };
                 self.refuse_agents(&record)?;
@@ -143,7 +145,7 @@ impl Glance {
             if has_time && !line.starts_with(TITLED) {
                 continue;
             }
-            let mended = mend(line);
+            let mended = mend_surrogates(line);
             for piece in Pieces::of(trim(mended.as_deref().unwrap_or(line)), End::Newline) {
                 let Piece::Record(record, json) = piece else { continue };
                 self.is_recognised = self.is_recognised || is_known(json);

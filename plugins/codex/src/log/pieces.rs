@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::{RawValue, mend_surrogates};
+use toolpath_plugin_api::kit::lines::{trim, within};
 use toolpath_plugin_api::{Origin, PluginError, Severity};
 
 use crate::log::{Counter, Part};
@@ -47,7 +48,7 @@ pub(super) fn pieces(
     if fault.is_some() {
         return counter.piece(Text { json: &text, value: Field::default(), fault, nth: 0, origin: place }, part);
     }
-    let mended = mend(&text);
+    let mended = mend_surrogates(&text);
     if mended.is_some() {
         counter.note(Severity::Info, "lone-surrogate", "halves of surrogate pairs were replaced", place)?;
     }
@@ -89,22 +90,6 @@ fn reason(err: &serde_json::Error, is_ended: bool) -> String {
         // The place is the line's; "at line 1" would contradict it.
         (false, _) => err.to_string().replace(" at line 1 column ", " at column "),
     }
-}
-
-/// Takes white space and NULs off both ends: a file system that lost power leaves NULs where a line was to be.
-fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c == '\0' || c.is_ascii_whitespace())
-}
-
-fn mend(text: &str) -> Option<String> {
-    // Looking at every escape is slow, and nearly no line has one that could be half a pair.
-    if text.contains("\\ud") || text.contains("\\uD") { mend_surrogates(text) } else { None }
-}
-
-/// The place of `part`, which lies in `whole`, the line's text.
-fn within(line: Origin, whole: &str, part: &str) -> Origin {
-    let before = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
-    Origin { offset: line.offset + before as u64, length: part.len() as u64, ..line }
 }
 
 #[cfg(test)]

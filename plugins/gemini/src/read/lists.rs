@@ -1,11 +1,12 @@
 //! Rewinds, and lists of messages that are built anew: what of the thread is left.
 
 use toolpath_plugin_api::kit::field::Field;
+use toolpath_plugin_api::kit::lines::trim;
 use toolpath_plugin_api::{Disposition, Origin, PluginError, Sink, SkipRecord};
 
 use crate::active::{Entry, Rebuilt};
 use crate::digest::{self, Id};
-use crate::lines::{mend, trim};
+use crate::lines::mend;
 use crate::read::{Reader, Session};
 use crate::shape::Record;
 use crate::turns::Message;
