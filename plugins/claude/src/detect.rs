@@ -1,9 +1,10 @@
 //! How sure it is that a file is Claude Code's, from its beginning.
 
-use crate::known::{Known, known};
-use crate::lines::{End, Piece, Pieces};
 use toolpath_plugin_api::kit::json::mend_surrogates;
 use toolpath_plugin_api::kit::lines::trim;
+
+use crate::known::{Known, known};
+use crate::lines::{End, Piece, Pieces};
 
 /// From 0 (not its) to 100 (its beyond doubt).
 pub(crate) fn sureness(head: &[u8]) -> u8 {
