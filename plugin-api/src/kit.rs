@@ -9,6 +9,7 @@ pub mod field;
 pub mod folder;
 pub mod json;
 pub mod lines;
+mod marks;
 pub mod path;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

@@ -6,7 +6,7 @@
 //! of surrogates, too many values) or no JSON at all is left to that parser.
 
 use crate::kit::field::Field;
-use crate::kit::json::find;
+use crate::kit::marks::Marks;
 
 /// Values that a tree may hold, keys included: 4 MiB of places.
 const MOST: usize = 1 << 18;
@@ -54,18 +54,14 @@ impl Places {
     pub fn of<'a>(&'a mut self, text: &'a str) -> Option<Tree<'a>> {
         self.places.clear();
         self.open.clear();
-        let is_plain = u32::try_from(text.len()).is_ok() && !has_control(text.as_bytes());
-        let search = Search { bytes: text.as_bytes(), at: 0, places: &mut self.places, open: &mut self.open };
-        if !is_plain || !text.starts_with('{') || search.run().is_none() {
+        let bytes = text.as_bytes();
+        let marks = Marks::of(bytes);
+        let search = Search { bytes, marks, at: 0, places: &mut self.places, open: &mut self.open };
+        if u32::try_from(text.len()).is_err() || !text.starts_with('{') || search.run().is_none() {
             return None;
         }
         Some(Tree { text, places: &self.places })
     }
-}
-
-/// Whether a byte is that of a control character. A loop without a way out is one that looks at many bytes at a time.
-fn has_control(bytes: &[u8]) -> bool {
-    bytes.chunks(1024).any(|chunk| chunk.iter().fold(false, |found, &byte| found | (byte < b' ')))
 }
 
 impl<'a> Tree<'a> {
@@ -128,6 +124,7 @@ enum Next {
 
 struct Search<'s> {
     bytes: &'s [u8],
+    marks: Marks<'s>,
     at: usize,
     places: &'s mut Vec<Place>,
     open: &'s mut Vec<u32>,
@@ -217,29 +214,11 @@ impl Search<'_> {
 
     fn string(&mut self) -> Option<Kind> {
         let start = self.at;
-        self.at += 1;
-        let mut kind = Kind::Plain;
-        loop {
-            self.at = find(self.bytes, self.at, [b'"', b'\\'])?;
-            if self.bytes[self.at] == b'"' {
-                self.at += 1;
-                self.keep(kind, start)?;
-                return Some(kind);
-            }
-            kind = Kind::Escaped;
-            match *self.bytes.get(self.at + 1)? {
-                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => self.at += 2,
-                b'u' => {
-                    let digits = self.bytes.get(self.at + 2..self.at + 6)?;
-                    let is_surrogate = matches!(digits, [b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F', ..]);
-                    if is_surrogate || !digits.iter().all(u8::is_ascii_hexdigit) {
-                        return None;
-                    }
-                    self.at += 6;
-                }
-                _ => return None,
-            }
-        }
+        let (end, has_escapes) = self.marks.string_end(start + 1)?;
+        let kind = if has_escapes { Kind::Escaped } else { Kind::Plain };
+        self.at = end + 1;
+        self.keep(kind, start)?;
+        Some(kind)
     }
 
     fn literal(&mut self, word: &[u8], kind: Kind) -> Option<()> {
@@ -287,7 +266,7 @@ impl Search<'_> {
     }
 
     fn pass_space(&mut self) {
-        // Other white space is a control character.
+        // Other white space is left to the parser.
         while self.peek() == Some(b' ') {
             self.at += 1;
         }
