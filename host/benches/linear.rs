@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use toolpath_host::derive::{Detail, Form};
 use toolpath_host::document::{self, Choices};
 use toolpath_host::intake::{Ended, Intake, Reading};
-use toolpath_host::json::Json;
+use toolpath_host::json::{Json, Words};
 use toolpath_host::record::{EventRecord, Origin, ResultRecord, SessionFacts, TurnRecord};
 use toolpath_host::report::Report;
 use toolpath_host::turn::{Role, TokenUsage, ToolInvocation, ToolResult, Turn};
@@ -115,7 +115,8 @@ fn follows(id: usize, parent: usize) -> TurnRecord<'static> {
 
 fn calls(id: &str) -> TurnRecord<'static> {
     let mut record = turn(id, "");
-    let (input, _) = Json::read("{}");
+    let mut input = Json::told("{}");
+    input.read();
     let call = ToolInvocation { id: id.to_owned().into(), name: "x".into(), input, result: None, category: None };
     record.turn.tool_uses.push(call);
     record
@@ -124,7 +125,7 @@ fn calls(id: &str) -> TurnRecord<'static> {
 fn result(reading: &mut Reading<'_>, call: usize) {
     reading.tool_result(ResultRecord {
         call_id: call.to_string().into(),
-        result: ToolResult { content: "ok".into(), is_error: false },
+        result: ToolResult { content: Words::of("ok"), is_error: false },
         file_mutations: Vec::new(),
         partial: Vec::new(),
         delegations: Vec::new(),

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::intake::Ended;
-use crate::json::Json;
+use crate::json::{Json, Words};
 use crate::record::{
     Branch, Diagnostic, Disposition, EventRecord, Listed, Origin, ResultRecord, SessionFacts, Severity, SkipRecord,
     TurnRecord,
@@ -162,14 +162,18 @@ fn put_length(length: usize, to: &mut Vec<u8>) {
     u32::try_from(length).unwrap_or(u32::MAX).put(to);
 }
 
+fn put_text(text: &str, to: &mut Vec<u8>) {
+    put_length(text.len(), to);
+    to.extend_from_slice(text.as_bytes());
+}
+
 fn take_length(from: &mut Body<'_>) -> Result<usize, Garbled> {
     Ok(u32::take(from)? as usize)
 }
 
 impl<'a> Part<'a> for Cow<'a, str> {
     fn put(&self, to: &mut Vec<u8>) {
-        put_length(self.len(), to);
-        to.extend_from_slice(self.as_bytes());
+        put_text(self, to);
     }
 
     fn take(from: &mut Body<'a>) -> Result<Self, Garbled> {
@@ -181,8 +185,7 @@ impl<'a> Part<'a> for Cow<'a, str> {
 
 impl Part<'_> for String {
     fn put(&self, to: &mut Vec<u8>) {
-        put_length(self.len(), to);
-        to.extend_from_slice(self.as_bytes());
+        put_text(self, to);
     }
 
     fn take(from: &mut Body<'_>) -> Result<Self, Garbled> {
@@ -190,14 +193,26 @@ impl Part<'_> for String {
     }
 }
 
-impl Part<'_> for Json {
+impl<'a> Part<'a> for Json<'a> {
     fn put(&self, to: &mut Vec<u8>) {
-        put_length(self.text().len(), to);
-        to.extend_from_slice(self.text().as_bytes());
+        put_text(self.text(), to);
     }
 
-    fn take(from: &mut Body<'_>) -> Result<Self, Garbled> {
-        Self::checked(&<Cow<'_, str>>::take(from)?).ok_or(Garbled("JSON that is none"))
+    fn take(from: &mut Body<'a>) -> Result<Self, Garbled> {
+        <Cow<'_, str>>::take(from).map(Self::told)
+    }
+}
+
+impl<'a> Part<'a> for Words<'a> {
+    fn put(&self, to: &mut Vec<u8>) {
+        let (is_json, text) = self.parts();
+        is_json.put(to);
+        put_text(text, to);
+    }
+
+    fn take(from: &mut Body<'a>) -> Result<Self, Garbled> {
+        let is_json = bool::take(from)?;
+        <Cow<'_, str>>::take(from).map(if is_json { Self::told } else { Self::of })
     }
 }
 

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use crate::derive::{Became, CountedElsewhere, Deriver, Detail, Form, Steps};
 use crate::error::Error;
-use crate::record::{Diagnostic, Disposition, EventRecord, Origin, ResultRecord, SessionFacts, SkipRecord, TurnRecord};
+use crate::record::{
+    Diagnostic, Disposition, EventRecord, Origin, ResultRecord, SessionFacts, Severity, SkipRecord, TurnRecord,
+};
 use crate::report::Report;
 use crate::stream::{Provider, Stream};
 
@@ -303,6 +305,15 @@ impl<'r> Reading<'r> {
         if self.failed.is_some() { Flow::Stop } else { Flow::GoOn }
     }
 
+    /// Says of each JSON text that could not be taken as it is, why.
+    fn report_odd(&mut self, odd: Vec<String>, origin: Origin) {
+        for reason in odd {
+            let message = format!("a JSON value is kept as text: {reason}");
+            let code = "json-kept-as-text".to_owned();
+            self.report.add(Diagnostic { severity: Severity::Warning, code, message, origin });
+        }
+    }
+
     /// Takes note of what a record became, for its parts that are told after it.
     fn note(&mut self, became: Option<Became>, origin: Origin) {
         match became {
@@ -358,8 +369,9 @@ impl Intake for Reading<'_> {
         self.flow()
     }
 
-    fn turn(&mut self, record: TurnRecord<'_>) -> Flow {
+    fn turn(&mut self, mut record: TurnRecord<'_>) -> Flow {
         let (part, origin) = (record.part_of_record, record.origin);
+        self.report_odd(record.read_json(), origin);
         let harness = record.turn.harness_generated.then(|| HarnessTurn {
             step: String::new(),
             origin,
@@ -379,15 +391,17 @@ impl Intake for Reading<'_> {
         self.count(became, part)
     }
 
-    fn tool_result(&mut self, record: ResultRecord<'_>) -> Flow {
+    fn tool_result(&mut self, mut record: ResultRecord<'_>) -> Flow {
         let (part, origin) = (record.part_of_record, record.origin);
+        self.report_odd(record.read_json(), origin);
         let became = self.derive("tool_result", |deriver| deriver.result(record));
         self.note(became, origin);
         self.count(became, part)
     }
 
-    fn event(&mut self, record: EventRecord<'_>) -> Flow {
+    fn event(&mut self, mut record: EventRecord<'_>) -> Flow {
         let part = record.part_of_record;
+        self.report_odd(record.read_json(), record.origin);
         if part && record.origin.length > 0 && self.repeated == Some(record.origin) {
             // It stands in the document already, as a part of the record that this one repeats.
             return self.flow();

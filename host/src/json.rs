@@ -4,56 +4,225 @@
 //! shortest form. What no JSON reader of ours can take (too deep, too large a number) is kept as a string that
 //! holds its text.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::hash::{Hash, Hasher};
 
 use serde::de::{SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer as _, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use toolpath_plugin_api::kit::field::Field;
-use toolpath_plugin_api::kit::json::mend_surrogates;
+use toolpath_plugin_api::kit::json::{Spelling, mend_surrogates};
 use toolpath_plugin_api::kit::tree::Places;
+
+use crate::escape;
 
 /// Deeper values are kept as text: a document nests them in some levels of its own, and common readers stop at 128.
 const DEEPEST: usize = 100;
 
-/// One JSON value in canonical form, as text.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Json(Box<RawValue>);
+/// One JSON value, as text: first as a plugin told it, then in canonical form.
+#[derive(Clone, Debug)]
+pub struct Json<'a>(Form<'a>);
 
-impl Json {
-    /// The canonical form of `text`. When it can't be read, a JSON string that holds it, and the reason.
-    pub fn read(text: &str) -> (Self, Option<String>) {
-        match canonical(text).map(RawValue::from_string) {
-            Ok(Ok(json)) => (Self(json), None),
-            Ok(Err(err)) => (Self::of(&Value::from(text)), Some(err.to_string())),
-            Err(reason) => (Self::of(&Value::from(text)), Some(reason)),
-        }
-    }
+#[derive(Clone, Debug)]
+enum Form<'a> {
+    Told(Cow<'a, str>),
+    Canonical(Box<RawValue>),
+}
 
-    /// A text that is in canonical form already, as another process of ours says; `None` when it is no JSON at all.
-    pub fn checked(text: &str) -> Option<Self> {
-        RawValue::from_string(text.to_owned()).ok().map(Self)
+impl<'a> Json<'a> {
+    /// A value that nobody has looked at; [`read`](Self::read) it.
+    pub fn told(text: impl Into<Cow<'a, str>>) -> Self {
+        Self(Form::Told(text.into()))
     }
 
     /// The canonical form of a value.
     pub fn of(value: &Value) -> Self {
-        Self(to_raw_value(value).expect("a JSON value is JSON"))
+        Self(Form::Canonical(to_raw_value(value).expect("a JSON value is JSON")))
+    }
+
+    /// Takes on the canonical form. What can't be read becomes a JSON string that holds it, and the answer says why.
+    pub fn read(&mut self) -> Option<String> {
+        let Form::Told(text) = &self.0 else { return None };
+        let (json, reason) = match canonical(text) {
+            Ok(json) => (json, None),
+            Err(reason) => (quoted(text), Some(reason)),
+        };
+        self.0 = Form::Canonical(raw(json));
+        reason
     }
 
     /// Its text.
     pub fn text(&self) -> &str {
-        self.0.get()
+        match &self.0 {
+            Form::Told(text) => text,
+            Form::Canonical(json) => json.get(),
+        }
     }
 
     /// The value it stands for.
     pub fn value(&self) -> Value {
         serde_json::from_str(self.text()).unwrap_or_default()
     }
+
+    /// The same value, owning its text.
+    pub fn into_owned(self) -> Json<'static> {
+        Json(match self.0 {
+            Form::Told(text) => Form::Told(text.into_owned().into()),
+            Form::Canonical(json) => Form::Canonical(json),
+        })
+    }
+}
+
+/// JSON without the check that it is.
+#[expect(unsafe_code, reason = "what was just written as JSON need not be read to know that it is")]
+fn raw(json: String) -> Box<RawValue> {
+    debug_assert!(RawValue::from_string(json.clone()).is_ok(), "{json}");
+    // SAFETY: callers pass one JSON value without space around it.
+    unsafe { RawValue::from_string_unchecked(json) }
+}
+
+/// The JSON string of a text.
+fn quoted(text: &str) -> String {
+    let mut json = Vec::new();
+    json_escape_simd::escape_into(text, &mut json);
+    String::from_utf8(json).expect("an escaped text is a text")
+}
+
+impl Serialize for Json<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Form::Told(_) => {
+                let mut json = self.clone();
+                json.read();
+                json.serialize(to)
+            }
+            Form::Canonical(json) => json.serialize(to),
+        }
+    }
+}
+
+/// Taken to be canonical: it is how one of this program reads what it wrote.
+impl<'de> Deserialize<'de> for Json<'_> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Box::deserialize(from).map(|json| Self(Form::Canonical(json)))
+    }
+}
+
+/// A text: as it was told, by itself or as the JSON string that a log has of it, then as that string in canonical form.
+#[derive(Clone, Debug)]
+pub struct Words<'a>(Spoken<'a>);
+
+#[derive(Clone, Debug)]
+enum Spoken<'a> {
+    Text(Cow<'a, str>),
+    Told(Cow<'a, str>),
+    Canonical(Box<RawValue>),
+}
+
+impl<'a> Words<'a> {
+    /// A text as it is.
+    pub fn of(text: impl Into<Cow<'a, str>>) -> Self {
+        Self(Spoken::Text(text.into()))
+    }
+
+    /// A text as its JSON string, at which nobody has looked; [`read`](Self::read) it.
+    pub fn told(json: impl Into<Cow<'a, str>>) -> Self {
+        Self(Spoken::Told(json.into()))
+    }
+
+    /// Takes on the canonical form. What is no JSON string is the text itself, and the answer says why.
+    pub fn read(&mut self) -> Option<String> {
+        let (json, reason) = match &self.0 {
+            Spoken::Text(text) => (quoted(text), None),
+            Spoken::Told(json) => match canonical_string(json) {
+                Ok(json) => (json.into_owned(), None),
+                Err(reason) => (quoted(json), Some(reason)),
+            },
+            Spoken::Canonical(_) => return None,
+        };
+        self.0 = Spoken::Canonical(raw(json));
+        reason
+    }
+
+    /// The text or its JSON string, and which of them it is.
+    pub(crate) fn parts(&self) -> (bool, &str) {
+        match &self.0 {
+            Spoken::Text(text) => (false, text),
+            Spoken::Told(json) => (true, json),
+            Spoken::Canonical(json) => (true, json.get()),
+        }
+    }
+
+    /// Bytes that it takes.
+    pub fn length(&self) -> usize {
+        self.parts().1.len()
+    }
+
+    /// The same text, owning its bytes.
+    pub fn into_owned(self) -> Words<'static> {
+        Words(match self.0 {
+            Spoken::Text(text) => Spoken::Text(text.into_owned().into()),
+            Spoken::Told(json) => Spoken::Told(json.into_owned().into()),
+            Spoken::Canonical(json) => Spoken::Canonical(json),
+        })
+    }
+
+    fn canonical(&self) -> Cow<'_, str> {
+        match &self.0 {
+            Spoken::Canonical(json) => json.get().into(),
+            _ => {
+                let mut words = self.clone();
+                words.read();
+                words.parts().1.to_owned().into()
+            }
+        }
+    }
+}
+
+impl Serialize for Words<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Spoken::Canonical(json) => json.serialize(to),
+            Spoken::Text(text) => escape::text(text, to),
+            Spoken::Told(_) => raw(self.canonical().into_owned()).serialize(to),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Words<'_> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from).map(Self::of)
+    }
+}
+
+impl PartialEq for Words<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.canonical() == other.canonical()
+    }
+}
+
+impl Eq for Words<'_> {}
+
+impl Hash for Words<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.canonical().hash(state);
+    }
+}
+
+/// The canonical form of a JSON string.
+fn canonical_string(json: &str) -> Result<Cow<'_, str>, String> {
+    match Spelling::of(json) {
+        Some(Spelling::Plain | Spelling::Letters) => return Ok(json.into()),
+        Some(Spelling::Digits) if !has_odd_escape(json) => return Ok(json.into()),
+        _ => {}
+    }
+    let text = |json: &str| serde_json::from_str::<String>(json).map_err(|err| err.to_string());
+    let text = text(json).or_else(|reason| mend_surrogates(json).map_or(Err(reason), |mended| text(&mended)))?;
+    Ok(quoted(&text).into())
 }
 
 /// The canonical form of one value; half a surrogate pair is mended.
@@ -169,13 +338,17 @@ fn write_simple(value: &str, out: &mut String) -> serde_json::Result<()> {
     Ok(())
 }
 
-/// Whether a string has an escape that the canonical form spells in another way, or perhaps does.
+/// Whether a string has an escape that the canonical form spells in another way.
 fn has_odd_escape(string: &str) -> bool {
     let bytes = string.as_bytes();
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
-        match bytes.get(at + found + 1) {
-            Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => at += found + 2,
+        at += found;
+        match &bytes[at + 1..] {
+            [b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't', ..] => at += 2,
+            // Control characters that have no letter.
+            [b'u', b'0', b'0', b'0', b'0'..=b'7' | b'b' | b'e' | b'f', ..]
+            | [b'u', b'0', b'0', b'1', b'0'..=b'9' | b'a'..=b'f', ..] => at += 6,
             _ => return true,
         }
     }
@@ -207,15 +380,15 @@ impl<'de> Visitor<'de> for Items<'_> {
     }
 }
 
-impl PartialEq for Json {
+impl PartialEq for Json<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.text() == other.text()
     }
 }
 
-impl Eq for Json {}
+impl Eq for Json<'_> {}
 
-impl Hash for Json {
+impl Hash for Json<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.text().hash(state);
     }
@@ -225,9 +398,48 @@ impl Hash for Json {
 mod tests {
     use super::*;
 
+    fn read(text: &str) -> (Json<'static>, Option<String>) {
+        let mut json = Json::told(text.to_owned());
+        let reason = json.read();
+        (json, reason)
+    }
+
+    #[track_caller]
+    fn check_words(json: &str, canonical: &str) {
+        let mut words = Words::told(json);
+        assert_eq!(serde_json::to_string(&words).expect("JSON"), canonical);
+        assert_eq!((words.read(), words.parts()), (None, (true, canonical)));
+        // What the text says decides, and not how it was told.
+        let text: String = serde_json::from_str(canonical).expect("a text");
+        let by_text = Words::of(text.as_str());
+        assert_eq!((serde_json::to_string(&by_text).expect("JSON").as_str(), &by_text), (canonical, &words));
+        assert_eq!(crate::digest::of(&by_text), crate::digest::of(&Words::told(json)));
+        let mut by_text = by_text.into_owned();
+        assert_eq!((by_text.read(), by_text.parts()), (None, (true, canonical)));
+    }
+
+    #[test]
+    fn words_told_as_json_are_those_told_as_text() {
+        check_words(r#""""#, r#""""#);
+        check_words(r#""pl\\ain \"q\" \b\f\n\r\t é""#, r#""pl\\ain \"q\" \b\f\n\r\t é""#);
+        check_words(r#""\/ \u00e9 \u000A \u001B""#, r#""/ é \n \u001b""#);
+        check_words(r#""\u001b[31m\u0000\u000b""#, r#""\u001b[31m\u0000\u000b""#);
+        check_words(r#""\ud83d\ude00 \ud83d""#, "\"😀 \u{fffd}\"");
+        check_words(&format!("\"{}\\/\"", "x\\n".repeat(100)), &format!("\"{}/\"", "x\\n".repeat(100)));
+    }
+
+    #[test]
+    fn words_that_are_no_json_string_are_the_text_that_was_told() {
+        for told in ["", "7", "plain", r#""open"#, r#""a" "b""#, r#""a"b"#, "\"a\nb\"", r#""\x""#, r#"["a"]"#] {
+            let mut words = Words::told(told);
+            assert!(words.read().is_some(), "{told}");
+            assert_eq!(words, Words::of(told));
+        }
+    }
+
     #[track_caller]
     fn check(text: &str, canonical: &str) {
-        let (json, odd) = Json::read(text);
+        let (json, odd) = read(text);
         assert_eq!((json.text(), odd), (canonical, None));
     }
 
@@ -268,7 +480,7 @@ mod tests {
 
     /// A tab between two tokens leaves a text to the strict way.
     fn strictly(text: &str) -> String {
-        Json::read(&text.replacen('{', "{\t", 1)).0.text().to_owned()
+        read(&text.replacen('{', "{\t", 1)).0.text().to_owned()
     }
 
     #[test]
@@ -284,7 +496,7 @@ mod tests {
             (r#"{"a":{"z":1,"b":2,"z":3}}"#, false),
         ] {
             assert_eq!(plain(text).is_some(), is_plain, "{text}");
-            assert_eq!(Json::read(text).0.text(), strictly(text), "{text}");
+            assert_eq!(read(text).0.text(), strictly(text), "{text}");
         }
         assert_eq!(plain(r#"{"a":1e999}"#), None);
     }
@@ -293,7 +505,7 @@ mod tests {
     fn the_deepest_that_is_taken_is_the_same_on_both_ways() {
         for depth in [DEEPEST - 1, DEEPEST, DEEPEST + 1, DEEPEST + 2] {
             let text = format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
-            let (plain, tabbed) = (Json::read(&text), Json::read(&text.replacen('{', "{\t", 1)));
+            let (plain, tabbed) = (read(&text), read(&text.replacen('{', "{\t", 1)));
             assert_eq!(plain.1, tabbed.1, "{depth}");
         }
     }
@@ -307,7 +519,7 @@ mod tests {
         ) {
             let fields: Vec<_> = keys.iter().zip(&values).map(|(key, value)| format!(r#""{key}": {value}"#)).collect();
             let text = format!("{{{}}}", fields.join(" ,"));
-            let (read, tabbed) = (Json::read(&text), Json::read(&text.replacen('{', "{\t", 1)));
+            let (read, tabbed) = (read(&text), read(&text.replacen('{', "{\t", 1)));
             proptest::prop_assert_eq!(read.1.is_some(), tabbed.1.is_some());
             if read.1.is_none() {
                 proptest::prop_assert_eq!(read.0.text(), tabbed.0.text());
@@ -318,7 +530,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_kept_as_text_with_the_reason() {
         for text in ["1e999", "{\"a\":", &format!("{}{}", "[".repeat(120), "]".repeat(120)), &"[".repeat(100_000)] {
-            let (json, odd) = Json::read(text);
+            let (json, odd) = read(text);
             assert_eq!(json.value(), Value::from(text));
             assert!(odd.is_some(), "{text}");
         }

@@ -147,7 +147,7 @@ pub struct EventRecord<'a> {
     /// Id of an earlier record.
     pub parent_id: Option<Text<'a>>,
     /// Its data, a JSON object; `None` for none.
-    pub data: Option<Json>,
+    pub data: Option<Json<'a>>,
     /// The record could not be read.
     pub unreadable: bool,
     /// The branch it belongs to.
@@ -156,6 +156,41 @@ pub struct EventRecord<'a> {
     pub part_of_record: bool,
     /// Where it stands.
     pub origin: Origin,
+}
+
+impl TurnRecord<'_> {
+    /// Reads the JSON in it; answers why where some can only be kept as text.
+    pub fn read_json(&mut self) -> Vec<String> {
+        let mut odd = Vec::new();
+        for call in &mut self.turn.tool_uses {
+            odd.extend(call.input.read());
+            odd.extend(call.result.as_mut().and_then(|result| result.content.read()));
+        }
+        odd.extend(read_turns(&mut self.turn.delegations));
+        odd
+    }
+}
+
+impl ResultRecord<'_> {
+    /// As [`TurnRecord::read_json`].
+    pub fn read_json(&mut self) -> Vec<String> {
+        self.result.content.read().into_iter().chain(read_turns(&mut self.delegations)).collect()
+    }
+}
+
+impl EventRecord<'_> {
+    /// As [`TurnRecord::read_json`].
+    pub fn read_json(&mut self) -> Vec<String> {
+        self.data.iter_mut().filter_map(Json::read).collect()
+    }
+}
+
+fn read_turns(delegations: &mut [DelegatedWork<'_>]) -> Vec<String> {
+    let odd = delegations.iter_mut().filter_map(|work| work.turns.as_mut()?.read()).collect();
+    for work in delegations {
+        work.turns.take_if(|turns| turns.text() == "[]");
+    }
+    odd
 }
 
 /// What becomes of a record of which no step is made.

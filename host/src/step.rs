@@ -225,7 +225,7 @@ pub(crate) struct Delegation<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    turns: Option<&'a Json>,
+    turns: Option<&'a Json<'a>>,
 }
 
 impl<'a> From<&'a DelegatedWork<'_>> for Delegation<'a> {
@@ -244,7 +244,7 @@ impl<'a> From<&'a DelegatedWork<'_>> for Delegation<'a> {
 pub(crate) struct ToolUse<'a> {
     category: Option<ToolCategory>,
     id: &'a str,
-    input: &'a Json,
+    input: &'a Json<'a>,
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a ToolResult<'a>>,
@@ -267,13 +267,14 @@ impl<'a> From<&'a ToolInvocation<'a>> for ToolUse<'a> {
 pub struct EventData<'a> {
     pub(crate) entry_type: &'a str,
     pub(crate) source_id: &'a str,
-    pub(crate) data: BTreeMap<String, Json>,
+    pub(crate) data: BTreeMap<String, Json<'a>>,
 }
 
 impl Serialize for EventData<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let (entry_type, source_id) = (Json::of(&self.entry_type.into()), Json::of(&self.source_id.into()));
-        let mut fields: BTreeMap<&str, &Json> = self.data.iter().map(|(key, value)| (key.as_str(), value)).collect();
+        let mut fields: BTreeMap<&str, &Json<'_>> =
+            self.data.iter().map(|(key, value)| (key.as_str(), value)).collect();
         if let Some(kind) = fields.remove("type") {
             fields.insert("event_data_type", kind);
         }

@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::escape;
-use crate::json::Json;
+use crate::json::{Json, Words};
 
 /// Text that is borrowed or owned.
 pub type Text<'a> = Cow<'a, str>;
@@ -96,7 +95,7 @@ pub struct ToolInvocation<'a> {
     /// The tool's name.
     pub name: Text<'a>,
     /// What it was given.
-    pub input: Json,
+    pub input: Json<'a>,
     /// What it answered.
     #[serde(default)]
     pub result: Option<ToolResult<'a>>,
@@ -109,8 +108,7 @@ pub struct ToolInvocation<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ToolResult<'a> {
     /// Text of the answer.
-    #[serde(serialize_with = "escape::text")]
-    pub content: Text<'a>,
+    pub content: Words<'a>,
     /// The call failed.
     pub is_error: bool,
 }
@@ -176,7 +174,7 @@ pub struct DelegatedWork<'a> {
     pub prompt: Text<'a>,
     /// Its turns, in wire form; absent when there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turns: Option<Json>,
+    pub turns: Option<Json<'a>>,
     /// What it answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Text<'a>>,
@@ -221,7 +219,7 @@ pub struct Event<'a> {
     pub event_type: Text<'a>,
     /// Its data.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub data: BTreeMap<String, Json>,
+    pub data: BTreeMap<String, Json<'a>>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
@@ -275,7 +273,7 @@ impl ToolInvocation<'_> {
         ToolInvocation {
             id: own(self.id),
             name: own(self.name),
-            input: self.input,
+            input: self.input.into_owned(),
             result: self.result.map(ToolResult::into_owned),
             category: self.category,
         }
@@ -285,7 +283,7 @@ impl ToolInvocation<'_> {
 impl ToolResult<'_> {
     /// The same result, owning its text.
     pub fn into_owned(self) -> ToolResult<'static> {
-        ToolResult { content: own(self.content), is_error: self.is_error }
+        ToolResult { content: self.content.into_owned(), is_error: self.is_error }
     }
 }
 
@@ -295,7 +293,7 @@ impl DelegatedWork<'_> {
         DelegatedWork {
             agent_id: own(self.agent_id),
             prompt: own(self.prompt),
-            turns: self.turns,
+            turns: self.turns.map(Json::into_owned),
             result: owned(self.result),
         }
     }

@@ -152,7 +152,10 @@ extern "C" fn info<D: Declaration>() -> RStr<'static> {
 }
 
 extern "C" fn read<D: Declaration>(request: &ReadRequestView<'_>, sink: &SinkView<'_>) -> OutcomeView {
-    let outcome = guard(|| D::Provider::default().read(&ReadRequest::new(request), &mut Sink::new(sink)));
+    let outcome = guard(|| {
+        let request = ReadRequest::new(request);
+        D::Provider::default().read(&request, &mut Sink::new(sink, &request))
+    });
     let ended = |code| OutcomeView { code, records: 0 };
     match outcome {
         Ok(Ok(summary)) => OutcomeView { code: OutcomeView::DONE, records: summary.records },

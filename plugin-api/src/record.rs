@@ -5,10 +5,11 @@
 
 use abi_stable::std_types::{ROption, RSlice, RStr};
 
+use crate::kit::json::unescaped;
 use crate::view::{
     BreakdownView, CategoryCode, DelegationView, DispositionCode, EntryView, EnvironmentView, EventView, ExtView,
     FileMutationView, ResultBodyView, RoleCode, SessionView, SkipView, ToolResultView, ToolUseView, TurnView,
-    UsageView, flag,
+    UsageView, ext, flag,
 };
 
 pub use crate::view::{CategoryCode as Category, OriginView as Origin};
@@ -474,6 +475,7 @@ pub struct ToolResultRecord<'a> {
     view: ToolResultView<'a>,
     file_mutations: Vec<FileMutationView<'a>>,
     delegations: Vec<DelegationView<'a>>,
+    json_content: Option<&'a str>,
 }
 
 impl<'a> ToolResultRecord<'a> {
@@ -493,7 +495,15 @@ impl<'a> ToolResultRecord<'a> {
             },
             file_mutations: Vec::new(),
             delegations: Vec::new(),
+            json_content: None,
         }
+    }
+
+    /// Tells the answer's text by the JSON string that the log has of it, in place of `content`. A long text need not be
+    /// unescaped then.
+    pub fn json_content(&mut self, json: &'a str) -> &mut Self {
+        self.json_content = Some(json);
+        self
     }
 
     /// Time of the result.
@@ -520,11 +530,25 @@ impl<'a> ToolResultRecord<'a> {
         self
     }
 
-    pub(crate) fn view(&self) -> ToolResultView<'_> {
-        ToolResultView {
+    /// Hands its view to `tell`; for a host that does not take JSON, with the text that the JSON stands for.
+    pub(crate) fn with_view<T>(&self, takes_json: bool, tell: impl FnOnce(&ToolResultView<'_>) -> T) -> T {
+        let view = ToolResultView {
             file_mutations: RSlice::from_slice(&self.file_mutations),
             delegations: RSlice::from_slice(&self.delegations),
             ..self.view
+        };
+        match self.json_content {
+            None => tell(&view),
+            Some(json) if takes_json => {
+                let content = [ExtView { key: ext::CONTENT.into(), json: json.into() }];
+                let body = ResultBodyView { content: RStr::empty(), ..view.body };
+                tell(&ToolResultView { body, ext: RSlice::from_slice(&content), ..view })
+            }
+            Some(json) => {
+                let text = unescaped(json).unwrap_or(json.into());
+                let body = ResultBodyView { content: (&*text).into(), ..view.body };
+                tell(&ToolResultView { body, ..view })
+            }
         }
     }
 }

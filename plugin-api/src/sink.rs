@@ -7,9 +7,10 @@ use std::path::Path;
 use abi_stable::std_types::{RSlice, RStr};
 
 use crate::error::Stopped;
+use crate::provider::ReadRequest;
 use crate::record::{EntryRecord, EventRecord, Origin, SessionRecord, SkipRecord, ToolResultRecord, TurnRecord};
 use crate::table::{Answer, ListView, SinkView};
-use crate::view::{DiagnosticView, SeverityCode};
+use crate::view::{DiagnosticView, SeverityCode, ToolResultView, option};
 
 /// Weight of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,12 +40,14 @@ impl Severity {
 /// same without reaching the host.
 pub struct Sink<'a> {
     raw: &'a SinkView<'a>,
+    takes_json_content: bool,
     stopped: bool,
 }
 
 impl<'a> Sink<'a> {
-    pub(crate) fn new(raw: &'a SinkView<'a>) -> Self {
-        Self { raw, stopped: false }
+    pub(crate) fn new(raw: &'a SinkView<'a>, request: &ReadRequest<'_>) -> Self {
+        let takes_json_content = request.option(option::JSON_CONTENT) == Some("true");
+        Self { raw, takes_json_content, stopped: false }
     }
 
     /// Facts of the session. The id is fixed by the first call.
@@ -65,7 +68,9 @@ impl<'a> Sink<'a> {
     pub fn tool_result(&mut self, result: &ToolResultRecord<'_>) -> Result<(), Stopped> {
         let raw = self.raw;
         // SAFETY: as in `session`.
-        self.call(|| unsafe { (raw.table.tool_result)(raw.context, &result.view()) })
+        let tell = |view: &ToolResultView<'_>| unsafe { (raw.table.tool_result)(raw.context, view) };
+        let takes_json = self.takes_json_content;
+        self.call(|| result.with_view(takes_json, tell))
     }
 
     /// A record that is no message.

@@ -37,12 +37,17 @@ pub mod ext {
     /// Turn, event: JSON object `{"call": id of the calling tool use or null, "agent": name}`; the record belongs
     /// to a sub-agent's branch, not to the main line.
     pub const BRANCH: &str = "branch";
+    /// Tool result: the answer's text, as the JSON string that the log has of it; the body's `content` is empty. Only
+    /// where [`option::JSON_CONTENT`](super::option::JSON_CONTENT) asks for it.
+    pub const CONTENT: &str = "content";
 }
 
 /// Keys of options that the host of this version gives.
 pub mod option {
     /// Read: JSON `true` when the path is that of a copy (of standard input, of a pipe) and says nothing of the session.
     pub const COPY: &str = "copy";
+    /// Read: JSON `true` when the host takes [`ext::CONTENT`](super::ext::CONTENT).
+    pub const JSON_CONTENT: &str = "json-content";
 }
 
 /// Where a record stands in its source.

@@ -47,7 +47,7 @@ pub(crate) struct PlacedEvent<'a> {
     pub(crate) source_id: &'a str,
     pub(crate) timestamp: &'a str,
     pub(crate) event_type: &'a str,
-    pub(crate) data: Option<&'a Json>,
+    pub(crate) data: Option<&'a Json<'a>>,
 }
 
 /// Where a piece lies; smaller than a segment, since there is one for each step. Empty while it is not finished.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::derive::{Detail, Form};
 use crate::document::{self, Choices};
 use crate::intake::{Balance, Ended, Intake, Reading};
-use crate::json::Json;
+use crate::json::{Json, Words};
 use crate::record::{Branch, Disposition, EventRecord, Origin, ResultRecord, SessionFacts, SkipRecord, TurnRecord};
 use crate::report::Report;
 use crate::turn::{ToolResult, Turn};
@@ -76,7 +76,7 @@ fn tell(reading: &mut Reading<'_>, told: &Tell) {
         Event(event) => reading.event(event_record(event)),
         Answer(call, content, is_error) => reading.tool_result(ResultRecord {
             call_id: (*call).into(),
-            result: ToolResult { content: (*content).into(), is_error: *is_error },
+            result: ToolResult { content: Words::of(*content), is_error: *is_error },
             file_mutations: Vec::new(),
             partial: Vec::new(),
             delegations: Vec::new(),

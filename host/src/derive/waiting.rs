@@ -73,7 +73,9 @@ impl Held {
         let calls: usize = turn
             .tool_uses
             .iter()
-            .map(|call| 200 + call.input.text().len() + call.result.as_ref().map_or(0, |result| result.content.len()))
+            .map(|call| {
+                200 + call.input.text().len() + call.result.as_ref().map_or(0, |result| result.content.length())
+            })
             .sum();
         let files: usize = turn.file_mutations.iter().map(weight_of_file).sum();
         600 + turn.text.len() + turn.thinking.as_ref().map_or(0, |text| text.len()) + calls + files
@@ -92,7 +94,7 @@ impl Brought {
     fn weight(&self) -> usize {
         match self {
             Self::Result(brought) => {
-                200 + brought.result.content.len() + brought.file_mutations.iter().map(weight_of_file).sum::<usize>()
+                200 + brought.result.content.length() + brought.file_mutations.iter().map(weight_of_file).sum::<usize>()
             }
             Self::Usage(_) | Self::Nothing => 0,
         }
@@ -212,6 +214,7 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::Words;
 
     fn held(name: &str) -> Held {
         let call = |id: &str| format!(r#"{{"id":"{id}","name":"Edit","input":{{"file_path":"/a"}},"result":null}}"#);
@@ -233,7 +236,7 @@ mod tests {
     fn result(call: u32) -> Brought {
         Brought::Result(Box::new(CallResult {
             call,
-            result: ToolResult { content: "x".repeat(3000).into(), is_error: call == 1 },
+            result: ToolResult { content: Words::of("x".repeat(3000)), is_error: call == 1 },
             file_mutations: vec![FileMutation { path: "/a".into(), ..FileMutation::default() }],
             partial: vec![0],
             delegations: Vec::new(),

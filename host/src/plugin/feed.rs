@@ -21,7 +21,7 @@ use toolpath_plugin_api::view::{
 };
 
 use crate::intake::{Ended, Flow, Intake};
-use crate::json::Json;
+use crate::json::{Json, Words};
 use crate::record::{
     Branch, Diagnostic, Disposition, EventRecord, Listed, Origin, ResultRecord, SessionFacts, Severity, SkipRecord,
     TurnRecord,
@@ -47,12 +47,13 @@ pub struct Session<'s> {
 pub fn read(plugin: ProviderRef, session: &Session<'_>, intake: &mut dyn Intake) -> Ended {
     let mut feed = Feed { intake, failure: None, panicked: false };
     let bytes = path_bytes(session.path);
-    let copy = [ExtView { key: option::COPY.into(), json: "true".into() }];
+    let set = |key: &'static str| ExtView { key: key.into(), json: "true".into() };
+    let options = [set(option::JSON_CONTENT), set(option::COPY)];
     let request = ReadRequestView {
         path: RSlice::from_slice(&bytes),
         name: session.name.into(),
         session_id: session.id.map(RStr::from).into(),
-        options: if session.is_copy { RSlice::from_slice(&copy) } else { RSlice::EMPTY },
+        options: RSlice::from_slice(&options[..if session.is_copy { 2 } else { 1 }]),
     };
     let sink = SinkView { context: Context((&raw mut feed).cast()), table: &TABLE };
     let outcome = plugin.read()(&request, &sink);
@@ -197,38 +198,17 @@ unsafe extern "C" fn session(context: Context, view: &SessionView<'_>) -> Answer
 
 unsafe extern "C" fn turn(context: Context, view: &TurnView<'_>) -> Answer {
     // SAFETY: as in `session`.
-    unsafe {
-        call(context, |feed| {
-            let mut odd = Vec::new();
-            let record = turn_from(view, &mut odd);
-            tell_odd(feed, odd, record.origin);
-            feed.intake.turn(record)
-        })
-    }
+    unsafe { call(context, |feed| feed.intake.turn(turn_from(view))) }
 }
 
 unsafe extern "C" fn tool_result(context: Context, view: &ToolResultView<'_>) -> Answer {
     // SAFETY: as in `session`.
-    unsafe {
-        call(context, |feed| {
-            let mut odd = Vec::new();
-            let record = result_from(view, &mut odd);
-            tell_odd(feed, odd, record.origin);
-            feed.intake.tool_result(record)
-        })
-    }
+    unsafe { call(context, |feed| feed.intake.tool_result(result_from(view))) }
 }
 
 unsafe extern "C" fn event(context: Context, view: &EventView<'_>) -> Answer {
     // SAFETY: as in `session`.
-    unsafe {
-        call(context, |feed| {
-            let mut odd = Vec::new();
-            let record = event_from(view, &mut odd);
-            tell_odd(feed, odd, record.origin);
-            feed.intake.event(record)
-        })
-    }
+    unsafe { call(context, |feed| feed.intake.event(event_from(view))) }
 }
 
 unsafe extern "C" fn skip(context: Context, view: &SkipView<'_>) -> Answer {
@@ -251,18 +231,6 @@ unsafe extern "C" fn fail(context: Context, message: RStr<'_>) -> Answer {
     }
 }
 
-/// Says of each JSON text that could not be taken as it is, why.
-fn tell_odd(feed: &mut Feed<'_>, odd: Vec<String>, origin: Origin) {
-    for reason in odd {
-        feed.intake.diagnostic(Diagnostic {
-            severity: Severity::Warning,
-            code: "json-kept-as-text".to_owned(),
-            message: format!("a JSON value is kept as text: {reason}"),
-            origin,
-        });
-    }
-}
-
 fn text(view: RStr<'_>) -> Text<'_> {
     Cow::Borrowed(view.as_str())
 }
@@ -279,10 +247,8 @@ fn strings(view: RSlice<'_, RStr<'_>>) -> Vec<String> {
     view.iter().map(|text| text.as_str().to_owned()).collect()
 }
 
-fn json(view: RStr<'_>, odd: &mut Vec<String>) -> Json {
-    let (json, reason) = Json::read(view.as_str());
-    odd.extend(reason);
-    json
+fn json(view: RStr<'_>) -> Json<'_> {
+    Json::told(view.as_str())
 }
 
 fn origin_from(view: OriginView) -> Origin {
@@ -321,7 +287,7 @@ fn facts_from(view: &SessionView<'_>) -> SessionFacts {
     }
 }
 
-fn turn_from<'a>(view: &TurnView<'a>, odd: &mut Vec<String>) -> TurnRecord<'a> {
+fn turn_from<'a>(view: &TurnView<'a>) -> TurnRecord<'a> {
     let flags = view.flags & view.flags_known;
     let has = |bit: u64| flags & bit != 0;
     let marked = |flags: u64, known: u64, bit: u64| flags & known & bit != 0;
@@ -338,7 +304,7 @@ fn turn_from<'a>(view: &TurnView<'a>, odd: &mut Vec<String>) -> TurnRecord<'a> {
         timestamp: text(view.timestamp),
         text: text(view.text),
         thinking: maybe(view.thinking),
-        tool_uses: view.tool_uses.as_slice().iter().map(|call| call_from(call, odd)).collect(),
+        tool_uses: view.tool_uses.as_slice().iter().map(call_from).collect(),
         model: maybe(view.model),
         stop_reason: maybe(view.stop_reason),
         token_usage: view.token_usage.as_ref().into_option().map(usage_from),
@@ -348,7 +314,7 @@ fn turn_from<'a>(view: &TurnView<'a>, odd: &mut Vec<String>) -> TurnRecord<'a> {
             vcs_branch: maybe(place.vcs_branch),
             vcs_revision: maybe(place.vcs_revision),
         }),
-        delegations: view.delegations.as_slice().iter().map(|work| work_from(work, odd)).collect(),
+        delegations: view.delegations.as_slice().iter().map(work_from).collect(),
         file_mutations: view.file_mutations.as_slice().iter().map(mutation_from).collect(),
         harness_generated: has(flag::HARNESS_GENERATED),
     };
@@ -375,11 +341,11 @@ fn is_partial(mutation: &FileMutationView<'_>) -> bool {
     mutation.flags & mutation.flags_known & flag::PARTIAL_DIFF != 0
 }
 
-fn call_from<'a>(view: &ToolUseView<'a>, odd: &mut Vec<String>) -> ToolInvocation<'a> {
+fn call_from<'a>(view: &ToolUseView<'a>) -> ToolInvocation<'a> {
     ToolInvocation {
         id: text(view.id),
         name: text(view.name),
-        input: json(view.input, odd),
+        input: json(view.input),
         result: view.result.into_option().map(body_from),
         category: match view.category {
             CategoryCode::FILE_READ => Some(ToolCategory::FileRead),
@@ -394,7 +360,7 @@ fn call_from<'a>(view: &ToolUseView<'a>, odd: &mut Vec<String>) -> ToolInvocatio
 }
 
 fn body_from(view: ResultBodyView<'_>) -> ToolResult<'_> {
-    ToolResult { content: text(view.content), is_error: view.is_error }
+    ToolResult { content: Words::of(view.content.as_str()), is_error: view.is_error }
 }
 
 fn usage_from(view: &UsageView<'_>) -> TokenUsage {
@@ -412,12 +378,11 @@ fn usage_from(view: &UsageView<'_>) -> TokenUsage {
     }
 }
 
-fn work_from<'a>(view: &DelegationView<'a>, odd: &mut Vec<String>) -> DelegatedWork<'a> {
-    let turns = (!view.turns.is_empty()).then(|| json(view.turns, odd));
+fn work_from<'a>(view: &DelegationView<'a>) -> DelegatedWork<'a> {
     DelegatedWork {
         agent_id: text(view.agent_id),
         prompt: text(view.prompt),
-        turns: turns.filter(|turns| turns.text() != "[]"),
+        turns: (!view.turns.is_empty()).then(|| json(view.turns)),
         result: maybe(view.result),
     }
 }
@@ -434,32 +399,37 @@ fn mutation_from<'a>(view: &FileMutationView<'a>) -> FileMutation<'a> {
     }
 }
 
-fn result_from<'a>(view: &ToolResultView<'a>, odd: &mut Vec<String>) -> ResultRecord<'a> {
+fn result_from<'a>(view: &ToolResultView<'a>) -> ResultRecord<'a> {
     let with_call = |mutation: &FileMutationView<'a>| {
         let mut mutation = mutation_from(mutation);
         mutation.tool_id.get_or_insert(text(view.call_id));
         mutation
     };
+    let mut result = body_from(view.body);
+    let words = view.ext.as_slice().iter().find(|entry| entry.key.as_str() == ext::CONTENT);
+    if let Some(words) = words {
+        result.content = Words::told(words.json.as_str());
+    }
     ResultRecord {
         call_id: text(view.call_id),
-        result: body_from(view.body),
+        result,
         file_mutations: view.file_mutations.as_slice().iter().map(with_call).collect(),
         partial: indices(view.file_mutations.as_slice(), is_partial),
-        delegations: view.delegations.as_slice().iter().map(|work| work_from(work, odd)).collect(),
+        delegations: view.delegations.as_slice().iter().map(work_from).collect(),
         timestamp: text(view.timestamp),
         part_of_record: view.flags & view.flags_known & flag::PART_OF_RECORD != 0,
         origin: origin_from(view.origin),
     }
 }
 
-fn event_from<'a>(view: &EventView<'a>, odd: &mut Vec<String>) -> EventRecord<'a> {
+fn event_from<'a>(view: &EventView<'a>) -> EventRecord<'a> {
     let flags = view.flags & view.flags_known;
     EventRecord {
         id: text(view.id),
         timestamp: text(view.timestamp),
         event_type: text(view.event_type),
         parent_id: maybe(view.parent_id),
-        data: (!view.data.is_empty()).then(|| json(view.data, odd)),
+        data: (!view.data.is_empty()).then(|| json(view.data)),
         unreadable: flags & flag::UNREADABLE != 0,
         branch: branch_from(view.ext),
         part_of_record: flags & flag::PART_OF_RECORD != 0,

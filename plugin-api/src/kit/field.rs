@@ -88,6 +88,14 @@ impl<'a> Field<'a> {
         unescaped(self.json()?)
     }
 
+    /// The JSON string, when it is one and nothing is wrong with it; `None` where that is not known.
+    pub fn string(self) -> Option<&'a str> {
+        match self.0 {
+            Value::InTree(tree, at) => Some(tree.json(at)).filter(|json| json.starts_with('"')),
+            _ => None,
+        }
+    }
+
     /// The text, when it is a string that is not empty.
     pub fn filled(self) -> Option<Cow<'a, str>> {
         self.text().filter(|text| !text.is_empty())

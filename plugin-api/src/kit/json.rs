@@ -11,6 +11,8 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 
 pub use serde_json::value::RawValue;
 
+use crate::kit::marks::Marks;
+
 /// A text field: a string, or absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text<'a>(pub Option<Cow<'a, str>>);
@@ -188,6 +190,30 @@ pub(crate) fn unescaped(json: &str) -> Option<Cow<'_, str>> {
     }
     text.push_str(&inner[at..]);
     Some(Cow::Owned(text))
+}
+
+/// How a JSON string spells its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    /// As it stands.
+    Plain,
+    /// With the escapes `\"`, `\\`, `\b`, `\f`, `\n`, `\r` and `\t`.
+    Letters,
+    /// With others, such as `\u00e9` or `\/`.
+    Digits,
+}
+
+impl Spelling {
+    /// That of `json`; `None` when it is not plainly one string, as one with a pair of surrogates or with space around it.
+    pub fn of(json: &str) -> Option<Self> {
+        let mut marks = Marks::of(json.as_bytes());
+        let (end, has_escapes) = marks.string_end(json.starts_with('"').then_some(1)?)?;
+        (end + 1 == json.len()).then_some(match (has_escapes, marks.has_digits()) {
+            (_, true) => Self::Digits,
+            (true, false) => Self::Letters,
+            (false, false) => Self::Plain,
+        })
+    }
 }
 
 /// Where the first of the wanted bytes stands from `from` on.
@@ -376,6 +402,30 @@ mod tests {
             }
         }
         assert_eq!((find(b"", 0, [b'x']), find(b"x", 1, [b'x']), find(b"xx", 1, [b'x'])), (None, None, Some(1)));
+    }
+
+    #[test]
+    fn a_string_is_known_by_its_escapes() {
+        for (json, spelling) in [
+            (r#""""#, Some(Spelling::Plain)),
+            (r#""größe""#, Some(Spelling::Plain)),
+            (r#""\"\\\b\f\n\r\t""#, Some(Spelling::Letters)),
+            (r#""\\/""#, Some(Spelling::Letters)),
+            (r#""\/""#, Some(Spelling::Digits)),
+            (r#""\n\u00e9""#, Some(Spelling::Digits)),
+            (r#""\ud83d\ude00""#, None),
+            (r#""a" "#, None),
+            (r#" "a""#, None),
+            (r#""a""b""#, None),
+            (r#""a"#, None),
+            (r#""a\""#, None),
+            ("\"\t\"", None),
+            ("\"", None),
+            ("", None),
+            ("7", None),
+        ] {
+            assert_eq!(Spelling::of(json), spelling, "{json}");
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub(crate) struct Marks<'t> {
     backslashes: [u64; BLOCKS],
     /// Whether the next block's first byte is escaped.
     carry: bool,
+    has_digits: bool,
 }
 
 /// Marks some blocks of a text, the first of them given; `None` where a control character or an escape stands that a tree
@@ -38,7 +39,7 @@ struct Seen {
 trait Eye {
     fn see(block: &[u8; BLOCK]) -> Seen;
 
-    /// Which of the bytes are one letter of an escape that stands by itself.
+    /// Which of the bytes that are asked for make an escape of a letter: `"\\bfnrt`; others may be told as well.
     fn letters(block: &[u8; BLOCK], asked: u64) -> u64;
 }
 
@@ -52,6 +53,7 @@ impl<'t> Marks<'t> {
             quotes: [0; BLOCKS],
             backslashes: [0; BLOCKS],
             carry: false,
+            has_digits: false,
         }
     }
 
@@ -74,6 +76,11 @@ impl<'t> Marks<'t> {
             escapes |= backslashes & wanted;
             (block, wanted) = (block + 1, u64::MAX);
         }
+    }
+
+    /// Whether an escape was come by that is more than `\"`, `\\`, `\b`, `\f`, `\n`, `\r` or `\t`.
+    pub(crate) fn has_digits(&self) -> bool {
+        self.has_digits
     }
 
     /// See [`Look`].
@@ -112,17 +119,21 @@ impl<'t> Marks<'t> {
         Some(())
     }
 
-    /// Looks at escapes of more than one letter: each must name a character, and none half of one.
+    /// Looks at other escapes: `\/`, and those that name a character by its digits, and not half of one.
     #[cold]
-    fn check(&self, mut odd: u64) -> Option<()> {
+    fn check(&mut self, mut odd: u64) -> Option<()> {
+        self.has_digits = true;
         while odd != 0 {
             let at = self.next * BLOCK + odd.trailing_zeros() as usize;
+            odd &= odd - 1;
+            if self.bytes.get(at) == Some(&b'/') {
+                continue;
+            }
             let digits = self.bytes.get(at..at + 5)?.strip_prefix(b"u")?;
             let is_half = matches!(digits, [b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F', ..]);
             if is_half || !digits.iter().all(u8::is_ascii_hexdigit) {
                 return None;
             }
-            odd &= odd - 1;
         }
         Some(())
     }
@@ -160,7 +171,7 @@ impl Narrow {
     /// A bit for each byte of the word that is zero, the first byte's the lowest.
     fn zeros(word: u64) -> u64 {
         const LOW: u64 = Narrow::ONES * 0x7f;
-        let zeros = !((word & LOW) + LOW | word | LOW);
+        let zeros = !(((word & LOW) + LOW) | word | LOW);
         // Gathers the highest bits of the bytes in the last byte.
         (zeros >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
     }
@@ -182,7 +193,7 @@ impl Eye for Narrow {
         let (mut letters, mut left) = (0, asked);
         while left != 0 {
             let at = left.trailing_zeros();
-            let is_letter = matches!(block[at as usize], b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't');
+            let is_letter = matches!(block[at as usize], b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't');
             letters |= u64::from(is_letter) << at;
             left &= left - 1;
         }
@@ -252,15 +263,15 @@ mod wide {
         /// higher one is 2, 5, 6 or 7.
         #[inline(always)]
         fn others(half: __m256i) -> __m256i {
-            const QUOTE_SLASH: i8 = 1;
+            const QUOTE: i8 = 1;
             const BACKSLASH: i8 = 2;
             const BFN: i8 = 4;
             const RT: i8 = 8;
             #[rustfmt::skip]
             const LOWER: [i8; 16] = [
-                0, 0, QUOTE_SLASH | BFN | RT, 0, RT, 0, BFN, 0, 0, 0, 0, 0, BACKSLASH, 0, BFN, QUOTE_SLASH,
+                0, 0, QUOTE | BFN | RT, 0, RT, 0, BFN, 0, 0, 0, 0, 0, BACKSLASH, 0, BFN, 0,
             ];
-            const HIGHER: [i8; 16] = [0, 0, QUOTE_SLASH, 0, 0, BACKSLASH, BFN, RT, 0, 0, 0, 0, 0, 0, 0, 0];
+            const HIGHER: [i8; 16] = [0, 0, QUOTE, 0, 0, BACKSLASH, BFN, RT, 0, 0, 0, 0, 0, 0, 0, 0];
             // SAFETY: as above; the tables are as long as what is loaded.
             unsafe {
                 let lower = _mm256_broadcastsi128_si256(_mm_loadu_si128(LOWER.as_ptr().cast()));

@@ -31,7 +31,7 @@ use crate::table::{Answer, Context, ListTable, ListView, SinkTable, SinkView};
 use crate::view::{
     DelegationView, DetectRequestView, DiagnosticView, DispositionCode, EntryView, EventView, ExtView,
     FileMutationView, ListRequestView, ReadRequestView, RoleCode, SessionView, SkipView, ToolResultView, TurnView,
-    UsageView, flag,
+    UsageView, ext, flag, option,
 };
 
 thread_local! {
@@ -54,9 +54,17 @@ pub fn read<P: Provider>(path: &Path) -> Vec<String> {
 ///
 /// # Panics
 ///
-/// As [`read`].
+/// As [`read`], and when another is told to a host that takes the content of results as JSON than to one that does not.
 #[track_caller]
 pub fn read_as<P: Provider>(path: &Path, name: &str, id: Option<&str>, options: &[(&str, &str)]) -> Vec<String> {
+    let told = read_with::<P>(path, name, id, options);
+    let with_json = [options, &[(option::JSON_CONTENT, "true")]].concat();
+    assert_eq!(read_with::<P>(path, name, id, &with_json), told, "with and without JSON");
+    told
+}
+
+#[track_caller]
+fn read_with<P: Provider>(path: &Path, name: &str, id: Option<&str>, options: &[(&str, &str)]) -> Vec<String> {
     TOLD.set(Vec::new());
     COUNTED.set(0);
     let table = SinkTable { session, turn, tool_result, event, skip, diagnostic, fail };
@@ -70,7 +78,8 @@ pub fn read_as<P: Provider>(path: &Path, name: &str, id: Option<&str>, options: 
         session_id: id.map(RStr::from).into(),
         options: RSlice::from_slice(&options),
     };
-    let outcome = P::default().read(&ReadRequest::new(&request), &mut Sink::new(&sink));
+    let request = ReadRequest::new(&request);
+    let outcome = P::default().read(&request, &mut Sink::new(&sink, &request));
     let mut told = TOLD.take();
     match outcome {
         Ok(summary) => assert_eq!(summary.records, COUNTED.take(), "records read and told of: {told:#?}"),
@@ -218,7 +227,12 @@ extern "C" fn tool_result(_: Context, view: &ToolResultView<'_>) -> Answer {
     }
     mutations(&mut line, view.file_mutations);
     delegations(&mut line, view.delegations);
-    told(format!("{line}: {}", view.body.content), view.flags)
+    let json = view.ext.as_slice().iter().find(|entry| entry.key.as_str() == ext::CONTENT);
+    let content = match json {
+        Some(entry) => serde_json::from_str(entry.json.as_str()).expect("the content as a JSON string"),
+        None => view.body.content.to_string(),
+    };
+    told(format!("{line}: {content}"), view.flags)
 }
 
 extern "C" fn event(_: Context, view: &EventView<'_>) -> Answer {

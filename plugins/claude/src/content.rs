@@ -7,9 +7,11 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as STANDARD;
+use memchr::memmem;
 use sha2::{Digest, Sha256};
 
 use toolpath_plugin_api::kit::field::Field;
+use toolpath_plugin_api::{Origin, ToolResultRecord};
 
 use crate::shape::{Block, Media};
 
@@ -118,6 +120,67 @@ pub(crate) fn answer<'a>(field: Field<'a>) -> (Cow<'a, str>, Vec<Field<'a>>) {
         }
     }
     (joined(texts), rest)
+}
+
+/// What a tool answered, with its text unread where that stands alone.
+#[derive(Debug)]
+pub(crate) struct Answer<'a> {
+    said: Said<'a>,
+    /// The blocks for which there are placeholders.
+    pub(crate) blocks: Vec<Field<'a>>,
+}
+
+#[derive(Debug)]
+enum Said<'a> {
+    /// The only text, which is a string of the log.
+    Alone(Field<'a>, &'a str),
+    Text(Cow<'a, str>),
+}
+
+impl<'a> Answer<'a> {
+    /// Reads the content of a result.
+    pub(crate) fn of(field: Field<'a>) -> Self {
+        let alone = only_text(field);
+        if let (Some(text), Some(json)) = (alone, alone.and_then(Field::string)) {
+            return Self { said: Said::Alone(text, json), blocks: Vec::new() };
+        }
+        let (text, blocks) = answer(field);
+        Self { said: Said::Text(text), blocks }
+    }
+
+    /// As it is told of the call `id`.
+    pub(crate) fn record<'r>(&'r self, id: &'r str, is_error: bool, origin: Origin) -> ToolResultRecord<'r> {
+        match &self.said {
+            Said::Alone(_, json) => {
+                let mut record = ToolResultRecord::new(id, "", is_error, origin);
+                record.json_content(json);
+                record
+            }
+            Said::Text(text) => ToolResultRecord::new(id, text, is_error, origin),
+        }
+    }
+
+    /// Its text, if `word` stands in it.
+    pub(crate) fn with(&self, word: &str) -> Option<Cow<'_, str>> {
+        let holds = |text: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
+        match &self.said {
+            Said::Alone(text, json) => holds(json).then(|| text.text()).flatten(),
+            Said::Text(text) => holds(text).then(|| Cow::Borrowed(&**text)),
+        }
+    }
+}
+
+/// The text that is all of a content.
+fn only_text<'a>(field: Field<'a>) -> Option<Field<'a>> {
+    let part = match field.list() {
+        Some(list) => <[_; 1]>::try_from(list).ok()?[0],
+        None => field,
+    };
+    if part.is_text() {
+        return Some(part);
+    }
+    let block: Block<'_> = part.object()?;
+    (block.kind.is("text") && block.text.is_text()).then_some(block.text)
 }
 
 enum Part<'a> {

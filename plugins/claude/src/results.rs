@@ -8,7 +8,7 @@ use toolpath_plugin_api::kit::json::quoted;
 use toolpath_plugin_api::{DelegationRecord, Origin, Sink, Stopped, ToolResultRecord};
 
 use crate::calls::Calls;
-use crate::content::answer;
+use crate::content::{Answer, answer};
 use crate::edits::Edit;
 use crate::events;
 use crate::place::Place;
@@ -30,8 +30,8 @@ pub(crate) fn tell<'a>(
         let call = call_of(block, record);
         // One that names no call belongs to none, and not to another that has no id.
         let call = call.unwrap_or_else(|| format!("{}/result-{index}", place.id).into());
-        let (text, blocks) = answer(block.content);
-        beside.blocks.extend(blocks);
+        let answer = Answer::of(block.content);
+        beside.blocks.extend(&answer.blocks);
         let is_error = block.is_error.flag() || is_error_block(block.content);
         let cwd = record.cwd.filled();
         let mut edits = match &outcome {
@@ -44,7 +44,7 @@ pub(crate) fn tell<'a>(
         }
         let handed_over = outcome.and_then(|outcome| Delegation::of(&outcome));
 
-        let mut result = ToolResultRecord::new(&call, &text, is_error, place.origin);
+        let mut result = answer.record(&call, is_error, place.origin);
         result.timestamp(&place.time).part_of_record(true);
         for edit in &edits {
             result.mutation(edit.record(&call));
@@ -58,7 +58,8 @@ pub(crate) fn tell<'a>(
             beside.notes.push(("edit-changed-by-user", data));
         }
         let spilled = outcome.and_then(|outcome| outcome.spilled.filled());
-        if let Some(path) = spilled.as_deref().or_else(|| spill::path_in(&text)) {
+        let said = answer.with(spill::WRAPPER);
+        if let Some(path) = spilled.as_deref().or_else(|| spill::path_in(said.as_deref()?)) {
             beside.notes.push(("spilled-output", desk.spills.about(&call, path)));
         }
     }

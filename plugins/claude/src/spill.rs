@@ -46,6 +46,9 @@ impl Spills {
     }
 }
 
+/// The element that a result is which says so.
+pub(crate) const WRAPPER: &str = "persisted-output";
+
 /// The file that a result says its output was written to, when the whole of it says so.
 pub(crate) fn path_in(answer: &str) -> Option<&str> {
     const SAID: [&str; 2] = ["output saved to: ", "Output has been saved to "];

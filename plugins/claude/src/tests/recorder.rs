@@ -19,7 +19,7 @@ struct FromMemory;
 
 impl Provider for FromMemory {
     fn read(&self, request: &ReadRequest<'_>, sink: &mut Sink<'_>) -> Result<Summary, PluginError> {
-        let log = LOG.take();
+        let log = LOG.with_borrow(Clone::clone);
         Reader::new(request.name(), request.name(), Agents::unknown(), Spills::default()).read(&*log, sink)
     }
 }

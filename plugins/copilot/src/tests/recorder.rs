@@ -21,7 +21,7 @@ struct FromMemory;
 
 impl Provider for FromMemory {
     fn read(&self, request: &ReadRequest<'_>, sink: &mut Sink<'_>) -> Result<Summary, PluginError> {
-        let log = LOG.take();
+        let log = LOG.with_borrow(Clone::clone);
         if legacy::is_legacy(&log) {
             return legacy::read(&log, request.name(), sink);
         }

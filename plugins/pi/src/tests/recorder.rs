@@ -18,7 +18,7 @@ struct FromMemory;
 
 impl Provider for FromMemory {
     fn read(&self, request: &ReadRequest<'_>, sink: &mut Sink<'_>) -> Result<Summary, PluginError> {
-        let log = LOG.take();
+        let log = LOG.with_borrow(Clone::clone);
         let id = session::id(&*log, Some(request.name()))?;
         Reader::new(&id).read(&*log, sink)
     }
