@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use toolpath_plugin_api::kit::field::Field;
-use toolpath_plugin_api::kit::json::{Spelling, mend_surrogates};
+use toolpath_plugin_api::kit::json::{is_canonical_string, mend_surrogates};
 use toolpath_plugin_api::kit::tree::Places;
 
 use crate::escape;
@@ -215,10 +215,8 @@ impl Hash for Words<'_> {
 
 /// The canonical form of a JSON string.
 fn canonical_string(json: &str) -> Result<Cow<'_, str>, String> {
-    match Spelling::of(json) {
-        Some(Spelling::Plain | Spelling::Letters) => return Ok(json.into()),
-        Some(Spelling::Digits) if !has_odd_escape(json) => return Ok(json.into()),
-        _ => {}
+    if is_canonical_string(json) {
+        return Ok(json.into());
     }
     let text = |json: &str| serde_json::from_str::<String>(json).map_err(|err| err.to_string());
     let text = text(json).or_else(|reason| mend_surrogates(json).map_or(Err(reason), |mended| text(&mended)))?;
@@ -326,7 +324,7 @@ fn write_value(value: &str, depth: usize, out: &mut String) -> Result<(), String
 
 /// Writes a string, a number or a word.
 fn write_simple(value: &str, out: &mut String) -> serde_json::Result<()> {
-    if value.starts_with('"') && has_odd_escape(value) {
+    if value.starts_with('"') && !is_canonical_string(value) {
         let string: String = serde_json::from_str(value)?;
         out.push_str(&serde_json::to_string(&string)?);
     } else if value.starts_with(|first: char| first == '-' || first.is_ascii_digit()) && !is_short_integer(value) {
@@ -336,23 +334,6 @@ fn write_simple(value: &str, out: &mut String) -> serde_json::Result<()> {
         out.push_str(value);
     }
     Ok(())
-}
-
-/// Whether a string has an escape that the canonical form spells in another way.
-fn has_odd_escape(string: &str) -> bool {
-    let bytes = string.as_bytes();
-    let mut at = 0;
-    while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
-        at += found;
-        match &bytes[at + 1..] {
-            [b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't', ..] => at += 2,
-            // Control characters that have no letter.
-            [b'u', b'0', b'0', b'0', b'0'..=b'7' | b'b' | b'e' | b'f', ..]
-            | [b'u', b'0', b'0', b'1', b'0'..=b'9' | b'a'..=b'f', ..] => at += 6,
-            _ => return true,
-        }
-    }
-    false
 }
 
 /// Writes a list's items as they are read.

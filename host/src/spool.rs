@@ -46,8 +46,17 @@ impl Spool {
 
     /// Appends a piece.
     pub fn append(&mut self, piece: &[u8]) -> io::Result<Segment> {
-        let segment = Segment { offset: self.length(), length: piece.len() as u64 };
-        self.tail.extend_from_slice(piece);
+        self.append_with(|tail| {
+            tail.extend_from_slice(piece);
+            Ok(())
+        })
+    }
+
+    /// Appends what `write` adds to the bytes it is given.
+    pub fn append_with(&mut self, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<Segment> {
+        let (offset, before) = (self.length(), self.tail.len());
+        write(&mut self.tail).inspect_err(|_| self.tail.truncate(before))?;
+        let segment = Segment { offset, length: (self.tail.len() - before) as u64 };
         let most = if self.file.is_some() { GATHER.min(self.limit.max(1)) } else { self.limit };
         if self.tail.len() > most {
             self.file_tail()?;

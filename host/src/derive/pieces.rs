@@ -91,7 +91,6 @@ pub(crate) struct Pieces {
     /// In a stream, the pieces that left already.
     left: usize,
     tally: Tally,
-    scratch: Vec<u8>,
 }
 
 #[derive(Serialize)]
@@ -114,7 +113,6 @@ impl Pieces {
             files_seen: digest::Set::default(),
             left: 0,
             tally: Tally::default(),
-            scratch: Vec::new(),
         }
     }
 
@@ -203,17 +201,15 @@ impl Pieces {
     fn step(&mut self, seq: Seq, step: &Step<'_>) -> io::Result<()> {
         let piece = match self.form {
             Form::Stream => {
-                self.scratch.clear();
-                if let Some((actor, definition)) = self.definitions.remove(&seq) {
-                    serde_json::to_writer(
-                        &mut self.scratch,
-                        &Line::ActorDef { actor: &actor, definition: &definition },
-                    )?;
-                    self.scratch.push(b'\n');
-                }
-                serde_json::to_writer(&mut self.scratch, &Line::Step(step))?;
-                self.scratch.push(b'\n');
-                Place::of(self.spool.append(&self.scratch)?)?
+                let definition = self.definitions.remove(&seq);
+                let definition = definition.as_ref().map(|(actor, definition)| Line::ActorDef { actor, definition });
+                Place::of(self.spool.append_with(|piece| {
+                    for line in definition.into_iter().chain([Line::Step(step)]) {
+                        serde_json::to_writer(&mut *piece, &line)?;
+                        piece.push(b'\n');
+                    }
+                    Ok(())
+                })?)?
             }
             Form::Document | Form::View | Form::Tally => self.append(step, b",")?,
         };
@@ -222,10 +218,11 @@ impl Pieces {
     }
 
     fn append(&mut self, piece: &impl Serialize, end: &[u8]) -> io::Result<Place> {
-        self.scratch.clear();
-        serde_json::to_writer(&mut self.scratch, piece)?;
-        self.scratch.extend_from_slice(end);
-        Place::of(self.spool.append(&self.scratch)?)
+        Place::of(self.spool.append_with(|to| {
+            serde_json::to_writer(&mut *to, piece)?;
+            to.extend_from_slice(end);
+            Ok(())
+        })?)
     }
 
     /// Copies the pieces that are finished, with all before them, and have not left yet; says whether there were any.

@@ -192,28 +192,13 @@ pub(crate) fn unescaped(json: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(text))
 }
 
-/// How a JSON string spells its text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spelling {
-    /// As it stands.
-    Plain,
-    /// With the escapes `\"`, `\\`, `\b`, `\f`, `\n`, `\r` and `\t`.
-    Letters,
-    /// With others, such as `\u00e9` or `\/`.
-    Digits,
-}
-
-impl Spelling {
-    /// That of `json`; `None` when it is not plainly one string, as one with a pair of surrogates or with space around it.
-    pub fn of(json: &str) -> Option<Self> {
-        let mut marks = Marks::of(json.as_bytes());
-        let (end, has_escapes) = marks.string_end(json.starts_with('"').then_some(1)?)?;
-        (end + 1 == json.len()).then_some(match (has_escapes, marks.has_digits()) {
-            (_, true) => Self::Digits,
-            (true, false) => Self::Letters,
-            (false, false) => Self::Plain,
-        })
-    }
+/// Whether `json` is one string, spelled with the escapes that it needs and no others: `\"`, `\\`, `\b`, `\f`, `\n`, `\r`,
+/// `\t`, and `\u001b` in small letters for other control characters.
+pub fn is_canonical_string(json: &str) -> bool {
+    let mut marks = Marks::of(json.as_bytes());
+    json.starts_with('"')
+        && marks.string_end(1).is_some_and(|(end, _)| end + 1 == json.len())
+        && !marks.has_odd_escape()
 }
 
 /// Where the first of the wanted bytes stands from `from` on.
@@ -405,26 +390,35 @@ mod tests {
     }
 
     #[test]
-    fn a_string_is_known_by_its_escapes() {
-        for (json, spelling) in [
-            (r#""""#, Some(Spelling::Plain)),
-            (r#""größe""#, Some(Spelling::Plain)),
-            (r#""\"\\\b\f\n\r\t""#, Some(Spelling::Letters)),
-            (r#""\\/""#, Some(Spelling::Letters)),
-            (r#""\/""#, Some(Spelling::Digits)),
-            (r#""\n\u00e9""#, Some(Spelling::Digits)),
-            (r#""\ud83d\ude00""#, None),
-            (r#""a" "#, None),
-            (r#" "a""#, None),
-            (r#""a""b""#, None),
-            (r#""a"#, None),
-            (r#""a\""#, None),
-            ("\"\t\"", None),
-            ("\"", None),
-            ("", None),
-            ("7", None),
+    fn a_string_is_canonical_when_a_writer_of_json_spells_it_so() {
+        let mut texts: Vec<String> = (0..300).filter_map(char::from_u32).map(|one| format!("a{one}b")).collect();
+        texts.extend(["", "größe", "\\/", "\\u00e9", "😀", &"line\n".repeat(500)].map(str::to_owned));
+        for text in texts {
+            let json = quoted(&text);
+            assert!(is_canonical_string(&json), "{json}");
+            for (canonical, other) in [("b", "\\u0062"), ("\\n", "\\u000a"), ("\\u001b", "\\u001B"), ("/", "\\/")] {
+                let respelt = json.replace(canonical, other);
+                assert_eq!(is_canonical_string(&respelt), respelt == json, "{respelt}");
+            }
+        }
+        for json in [
+            r#""\ud83d\ude00""#,
+            r#""\u0008""#,
+            r#""\u000A""#,
+            r#""\u007f""#,
+            r#""a" "#,
+            r#" "a""#,
+            r#""a""b""#,
+            r#""a"#,
+            r#""a\""#,
+            r#""\x""#,
+            "\"\t\"",
+            "\"",
+            "",
+            "7",
+            "[\"a\"]",
         ] {
-            assert_eq!(Spelling::of(json), spelling, "{json}");
+            assert!(!is_canonical_string(json), "{json}");
         }
     }
 

@@ -21,7 +21,7 @@ pub(crate) struct Marks<'t> {
     backslashes: [u64; BLOCKS],
     /// Whether the next block's first byte is escaped.
     carry: bool,
-    has_digits: bool,
+    has_odd_escape: bool,
 }
 
 /// Marks some blocks of a text, the first of them given; `None` where a control character or an escape stands that a tree
@@ -53,7 +53,7 @@ impl<'t> Marks<'t> {
             quotes: [0; BLOCKS],
             backslashes: [0; BLOCKS],
             carry: false,
-            has_digits: false,
+            has_odd_escape: false,
         }
     }
 
@@ -78,9 +78,9 @@ impl<'t> Marks<'t> {
         }
     }
 
-    /// Whether an escape was come by that is more than `\"`, `\\`, `\b`, `\f`, `\n`, `\r` or `\t`.
-    pub(crate) fn has_digits(&self) -> bool {
-        self.has_digits
+    /// Whether an escape was come by that need not be one, or could be a shorter one.
+    pub(crate) fn has_odd_escape(&self) -> bool {
+        self.has_odd_escape
     }
 
     /// See [`Look`].
@@ -122,11 +122,11 @@ impl<'t> Marks<'t> {
     /// Looks at other escapes: `\/`, and those that name a character by its digits, and not half of one.
     #[cold]
     fn check(&mut self, mut odd: u64) -> Option<()> {
-        self.has_digits = true;
         while odd != 0 {
             let at = self.next * BLOCK + odd.trailing_zeros() as usize;
             odd &= odd - 1;
             if self.bytes.get(at) == Some(&b'/') {
+                self.has_odd_escape = true;
                 continue;
             }
             let digits = self.bytes.get(at..at + 5)?.strip_prefix(b"u")?;
@@ -134,6 +134,12 @@ impl<'t> Marks<'t> {
             if is_half || !digits.iter().all(u8::is_ascii_hexdigit) {
                 return None;
             }
+            // Control characters that have no letter.
+            let is_needed = matches!(
+                digits,
+                [b'0', b'0', b'0', b'0'..=b'7' | b'b' | b'e' | b'f'] | [b'0', b'0', b'1', b'0'..=b'9' | b'a'..=b'f']
+            );
+            self.has_odd_escape |= !is_needed;
         }
         Some(())
     }
