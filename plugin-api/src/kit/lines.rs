@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, Read};
+use std::ops::Range;
 
 use crate::record::Origin;
 
@@ -45,7 +46,19 @@ pub struct Line<'a> {
 
 /// Takes white space and NULs off both ends: a file system that lost power leaves NULs where a line was to be.
 pub fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c == '\0' || c.is_ascii_whitespace())
+    &text[inner(text.as_bytes())]
+}
+
+/// As [`trim`].
+pub fn trim_bytes(bytes: &[u8]) -> &[u8] {
+    &bytes[inner(bytes)]
+}
+
+fn inner(bytes: &[u8]) -> Range<usize> {
+    let is_outer = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
+    let start = bytes.iter().position(|byte| !is_outer(byte)).unwrap_or(bytes.len());
+    let end = bytes.iter().rposition(|byte| !is_outer(byte)).map_or(start, |last| last + 1);
+    start..end
 }
 
 /// The place of `part`, which lies in `whole`, the text at `origin`.
@@ -224,6 +237,7 @@ mod tests {
         let origin = Origin { file: 2, line: 7, offset: 100, length: 9 };
         let (whole, part) = (" \0{}{\"a\"}", trim(" \0{}{\"a\"}"));
         assert_eq!((part, trim("\0 \0")), ("{}{\"a\"}", ""));
+        assert_eq!((trim("\u{a0}x\r\n"), trim_bytes(b"\t\xff \n")), ("\u{a0}x", &b"\xff"[..]));
         assert_eq!(within(origin, whole, &whole[4..]), Origin { offset: 104, length: 5, ..origin });
         assert_eq!(within(origin, whole, whole), Origin { length: 9, ..origin });
     }

@@ -62,9 +62,19 @@ impl Places {
         }
         Some(Tree { text, places: &self.places })
     }
+
+    /// The same of bytes, which are none either when they are no UTF-8.
+    pub fn of_bytes<'a>(&'a mut self, bytes: &'a [u8]) -> Option<Tree<'a>> {
+        self.of(simdutf8::basic::from_utf8(bytes).ok()?)
+    }
 }
 
 impl<'a> Tree<'a> {
+    /// The text.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
     /// The whole object.
     pub fn root(&'a self) -> Field<'a> {
         Field::at(self, 0)
@@ -299,8 +309,17 @@ mod tests {
 
     fn by_tree(json: &str) -> Option<String> {
         let mut places = Places::default();
-        let tree = places.of(json)?;
+        let tree = places.of_bytes(json.as_bytes())?;
+        assert_eq!(tree.text(), json);
         Some(shown(tree.root()))
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_left_to_the_parser() {
+        let mut places = Places::default();
+        for bytes in [&b"{\"a\":\"\xff\"}"[..], b"{\"a\":\"\xc3\"}", b"{\"a\":1}\xa0"] {
+            assert!(places.of_bytes(bytes).is_none());
+        }
     }
 
     fn by_parser(json: &str) -> Option<String> {

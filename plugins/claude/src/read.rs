@@ -7,7 +7,7 @@ mod scope;
 use std::io::Read;
 
 use toolpath_plugin_api::kit::json::{mend_surrogates, quoted};
-use toolpath_plugin_api::kit::lines::{Line, Lines, trim, within};
+use toolpath_plugin_api::kit::lines::{Line, Lines, trim, trim_bytes, within};
 use toolpath_plugin_api::kit::tree::Places;
 use toolpath_plugin_api::{
     Disposition, EventRecord, Origin, PluginError, SessionRecord, Severity, Sink, SkipRecord, Stopped, Summary,
@@ -115,35 +115,27 @@ impl<'i> Reader<'i> {
     fn line(&mut self, line: &Line<'_>, scope: &mut Scope, sink: &mut Sink<'_>) -> Result<Taken, Stopped> {
         // What a record brings up, such as a sub-agent's file, has lines of its own.
         let mut places = std::mem::take(&mut self.places);
-        let (text, is_faithful) = line.text();
-        let trimmed = trim(&text);
-        let tree = if is_faithful && !line.is_cut() { places.of(trimmed) } else { None };
+        let tree = if line.is_cut() { None } else { places.of_bytes(trim_bytes(line.bytes)) };
         let taken = match &tree {
             Some(tree) => {
                 let record: Record<'_> = tree.root().object_or_default();
                 if scope.begins_later(&record) {
                     return Ok(Taken::NotYet);
                 }
-                self.record(&record, trimmed, 0, scope.origin(line), scope, sink).map(|()| Taken::Yes)
+                self.record(&record, tree.text(), 0, scope.origin(line), scope, sink).map(|()| Taken::Yes)
             }
-            None => self.odd_line(line, &text, is_faithful, scope, sink),
+            None => self.odd_line(line, scope, sink),
         };
         self.places = places;
         taken
     }
 
     /// A line that is not plainly one record.
-    fn odd_line(
-        &mut self,
-        line: &Line<'_>,
-        text: &str,
-        is_faithful: bool,
-        scope: &mut Scope,
-        sink: &mut Sink<'_>,
-    ) -> Result<Taken, Stopped> {
+    fn odd_line(&mut self, line: &Line<'_>, scope: &mut Scope, sink: &mut Sink<'_>) -> Result<Taken, Stopped> {
         let origin = scope.origin(line);
-        let mended = if line.is_cut() { None } else { mend_surrogates(text) };
-        let whole = mended.as_deref().unwrap_or(text);
+        let (text, is_faithful) = line.text();
+        let mended = if line.is_cut() { None } else { mend_surrogates(&text) };
+        let whole = mended.as_deref().unwrap_or(&text);
         let trimmed = trim(whole);
         let end = if line.ended { End::Newline } else { End::File };
         let mut pieces = Pieces::of(trimmed, end).peekable();
@@ -157,7 +149,7 @@ impl<'i> Reader<'i> {
         }
         if line.is_cut() {
             let reason = "the line is too long, and only its beginning is kept";
-            return self.unreadable(text, reason, 0, origin, scope, sink);
+            return self.unreadable(&text, reason, 0, origin, scope, sink);
         }
         if mended.is_some() {
             sink.diagnostic(Severity::Info, "lone-surrogate", "halves of surrogate pairs were replaced", origin)?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::{RawValue, mend_surrogates};
-use toolpath_plugin_api::kit::lines::{trim, within};
+use toolpath_plugin_api::kit::lines::{trim, trim_bytes, within};
 use toolpath_plugin_api::{Origin, PluginError, Severity};
 
 use crate::log::{Counter, Part};
@@ -29,19 +29,18 @@ pub(super) fn pieces(
     part: Part<'_>,
     counter: &mut Counter<'_, '_>,
 ) -> Result<(), PluginError> {
-    let text = String::from_utf8_lossy(bytes);
-    let is_faithful = matches!(text, Cow::Borrowed(_));
-    if fault.is_none() && is_faithful {
+    if fault.is_none() {
         let mut places = std::mem::take(&mut counter.places);
-        let json = trim(&text);
-        let told = places
-            .of(json)
-            .map(|tree| counter.piece(Text { json, value: tree.root(), fault: None, nth: 0, origin: place }, part));
+        let told = places.of_bytes(trim_bytes(bytes)).map(|tree| {
+            counter.piece(Text { json: tree.text(), value: tree.root(), fault: None, nth: 0, origin: place }, part)
+        });
         counter.places = places;
         if let Some(told) = told {
             return told;
         }
     }
+    let text = String::from_utf8_lossy(bytes);
+    let is_faithful = matches!(text, Cow::Borrowed(_));
     if !is_faithful {
         counter.note(Severity::Warning, "invalid-utf8", "bytes that are no UTF-8 were replaced", place)?;
     }
