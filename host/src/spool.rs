@@ -20,23 +20,37 @@ impl Segment {
 
 /// Appends pieces and reads them back.
 ///
-/// Up to `limit` bytes stay in memory. From then on everything lies in a file that has no name, so that nothing is
-/// left behind however the process ends, and `tail` gathers what is not written yet.
+/// Up to `limit` bytes stay in memory. From then on everything lies in files that have no names, so that nothing is
+/// left behind however the process ends, and `tail` gathers what is not written yet. There are several, so that those whose
+/// pieces have been read for the last time can go while others are still read: the end of a long file takes its time.
 #[derive(Debug)]
 pub struct Spool {
     limit: usize,
-    file: Option<File>,
+    stride: u64,
+    files: Vec<Part>,
     filed: u64,
     tail: Vec<u8>,
 }
 
+/// A file, and where its first byte stands among all bytes.
+#[derive(Debug)]
+struct Part {
+    /// `None` when it is gone.
+    file: Option<File>,
+    start: u64,
+}
+
 /// Bytes gathered before they are written to the file.
 const GATHER: usize = 256 * 1024;
+/// Bytes after which another file is begun. Of many bytes each file holds a larger part, since a process may not have
+/// many files.
+const STRIDE: u64 = 8 * 1024 * 1024;
+const SHARE: u64 = 16;
 
 impl Spool {
     /// An empty spool that keeps up to `limit` bytes in memory.
     pub fn new(limit: usize) -> Self {
-        Self { limit, file: None, filed: 0, tail: Vec::new() }
+        Self { limit, stride: STRIDE, files: Vec::new(), filed: 0, tail: Vec::new() }
     }
 
     /// Bytes appended so far.
@@ -57,7 +71,7 @@ impl Spool {
         let (offset, before) = (self.length(), self.tail.len());
         write(&mut self.tail).inspect_err(|_| self.tail.truncate(before))?;
         let segment = Segment { offset, length: (self.tail.len() - before) as u64 };
-        let most = if self.file.is_some() { GATHER.min(self.limit.max(1)) } else { self.limit };
+        let most = if self.files.is_empty() { self.limit } else { GATHER.min(self.limit.max(1)) };
         if self.tail.len() > most {
             self.file_tail()?;
         }
@@ -65,11 +79,14 @@ impl Spool {
     }
 
     fn file_tail(&mut self) -> io::Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(tempfile::tempfile()?),
-        };
-        file.seek(SeekFrom::Start(self.filed))?;
+        let most = self.stride.max(self.filed / SHARE);
+        let is_full = |last: &Part| self.filed - last.start >= most;
+        if self.files.last().is_none_or(is_full) {
+            self.files.push(Part { file: Some(tempfile::tempfile()?), start: self.filed });
+        }
+        let last = self.files.last_mut().ok_or(io::ErrorKind::NotFound)?;
+        let file = last.file.as_mut().ok_or(io::ErrorKind::NotFound)?;
+        file.seek(SeekFrom::Start(self.filed - last.start))?;
         file.write_all(&self.tail)?;
         self.filed += self.tail.len() as u64;
         self.tail.clear();
@@ -92,11 +109,13 @@ impl Spool {
         let filed_end = segment.end().min(self.filed);
         let mut offset = segment.offset;
         while offset < filed_end {
-            let file = self.file.as_mut().ok_or(io::ErrorKind::UnexpectedEof)?;
-            let wanted = (filed_end - offset).min(WINDOW as u64) as usize;
-            let part = window.show(file, offset, wanted, self.filed)?;
-            out.write_all(part)?;
-            offset += part.len() as u64;
+            let nth = self.file_at(offset);
+            let end = self.files.get(nth + 1).map_or(self.filed, |next| next.start);
+            let part = self.files.get_mut(nth).ok_or(io::ErrorKind::UnexpectedEof)?;
+            let wanted = (filed_end.min(end) - offset).min(WINDOW as u64) as usize;
+            let shown = window.show(part, offset, wanted, end)?;
+            out.write_all(shown)?;
+            offset += shown.len() as u64;
         }
         if segment.end() > self.filed {
             let from = segment.offset.max(self.filed) - self.filed;
@@ -107,18 +126,72 @@ impl Spool {
         Ok(())
     }
 
+    /// Index of the file that holds the byte at `offset`.
+    fn file_at(&self, offset: u64) -> usize {
+        self.files.partition_point(|part| part.start <= offset).saturating_sub(1)
+    }
+
     /// Copies pieces to `out` in the order given; neighbours that lie side by side go in one go.
     pub fn copy_all(&mut self, pieces: impl IntoIterator<Item = Segment>, out: &mut dyn Write) -> io::Result<()> {
+        self.copy_until(pieces, out, |_, _| {})
+    }
+
+    /// As [`copy_all`](Self::copy_all), of pieces that nobody asks for again, nor for others.
+    pub fn copy_last(
+        &mut self,
+        pieces: impl IntoIterator<Item = Segment> + Clone,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        // How far the copying is when a file is needed no more.
+        let mut last_use = vec![0; self.files.len()];
+        let mut copied = 0;
+        for piece in pieces.clone() {
+            copied += piece.length;
+            let to = self.file_at(piece.end().saturating_sub(1));
+            for nth in self.file_at(piece.offset)..=to {
+                if let Some(last_use) = last_use.get_mut(nth) {
+                    *last_use = copied;
+                }
+            }
+        }
+        let mut leaving = Vec::new();
+        let done = self.copy_until(pieces, out, |spool, copied| {
+            for (part, _) in spool.files.iter_mut().zip(&last_use).filter(|(_, last_use)| **last_use <= copied) {
+                if let Some(file) = part.file.take() {
+                    // Where there is no other thread, it is closed here.
+                    leaving.extend(std::thread::Builder::new().spawn(move || drop(file)));
+                }
+            }
+        });
+        for thread in leaving {
+            // It has nothing to tell.
+            let _ = thread.join();
+        }
+        done
+    }
+
+    /// Copies pieces, and says after each run of them how many bytes have been copied.
+    fn copy_until(
+        &mut self,
+        pieces: impl IntoIterator<Item = Segment>,
+        out: &mut dyn Write,
+        mut copied: impl FnMut(&mut Self, u64),
+    ) -> io::Result<()> {
         let (mut run, mut window) = (Segment::default(), Window { is_wide: true, ..Window::default() });
+        let mut bytes = 0;
         for piece in pieces {
-            if run.end() == piece.offset {
+            if run.end() == piece.offset && run.length < STRIDE {
                 run.length += piece.length;
             } else {
                 self.copy_through(run, &mut window, out)?;
+                bytes += run.length;
+                copied(self, bytes);
                 run = piece;
             }
         }
-        self.copy_through(run, &mut window, out)
+        self.copy_through(run, &mut window, out)?;
+        copied(self, bytes + run.length);
+        Ok(())
     }
 }
 
@@ -138,16 +211,17 @@ struct Window {
 
 impl Window {
     /// The bytes from `offset` on, as many as are wanted or at least one; the file has bytes up to `end`.
-    fn show(&mut self, file: &mut File, offset: u64, wanted: usize, end: u64) -> io::Result<&[u8]> {
+    fn show(&mut self, part: &mut Part, offset: u64, wanted: usize, end: u64) -> io::Result<&[u8]> {
         let is_here = |at: u64| at.checked_sub(self.offset).is_some_and(|within| within < self.bytes.len() as u64);
         if !is_here(offset) || !is_here(offset + wanted as u64 - 1) {
             // What fills a window by itself needs nothing before it.
             let is_wide = self.is_wide && wanted < WINDOW / 2;
-            let start = if is_wide { offset.saturating_sub(BEHIND) } else { offset };
+            let start = if is_wide { offset.saturating_sub(BEHIND).max(part.start) } else { offset };
             let length = if is_wide { (WINDOW as u64).min(end - start) as usize } else { wanted };
             self.bytes.resize(length, 0);
             self.offset = start;
-            file.seek(SeekFrom::Start(start))?;
+            let file = part.file.as_mut().ok_or(io::ErrorKind::NotFound)?;
+            file.seek(SeekFrom::Start(start - part.start))?;
             file.read_exact(&mut self.bytes)?;
         }
         let from = (offset - self.offset) as usize;
@@ -183,7 +257,13 @@ mod tests {
 
     #[test]
     fn pieces_of_a_file_of_many_windows_read_back_in_any_order() {
-        let mut spool = Spool::new(0);
+        for stride in [1, 300_000, u64::MAX] {
+            check_many_windows(Spool { stride, ..Spool::new(0) });
+        }
+    }
+
+    #[track_caller]
+    fn check_many_windows(mut spool: Spool) {
         let piece = |n: usize| format!("{n};").repeat(1 + n % 700);
         let segments: Vec<_> = (0..3000).map(|n| spool.append(piece(n).as_bytes()).expect("appending")).collect();
         let long = "x".repeat(3 * WINDOW);
@@ -197,8 +277,39 @@ mod tests {
         }
         expected.push_str(&long);
         let segments = order.map(|n| segments[n]).chain([long_one]);
-        spool.copy_all(segments, &mut all).expect("copying");
+        spool.copy_all(segments.clone(), &mut all).expect("copying");
         assert!(all == expected.as_bytes());
+        let files = spool.files.len();
+        assert!(spool.files.iter().all(|part| part.file.is_some()) && (files == 1) == (spool.stride == u64::MAX));
+        // The same for the last time.
+        let mut last = Vec::new();
+        spool.copy_last(segments.clone(), &mut last).expect("copying");
+        assert!(last == expected.as_bytes());
+        assert!(spool.files.len() == files && spool.files.iter().all(|part| part.file.is_none()));
+        assert!(spool.copy_all(segments, &mut Vec::new()).is_err());
+    }
+
+    #[test]
+    fn a_file_goes_when_its_last_piece_has_been_read_and_not_before() {
+        let mut spool = Spool { stride: 1, ..Spool::new(0) };
+        let segments: Vec<_> =
+            (0..8).map(|n| spool.append(n.to_string().repeat(WINDOW).as_bytes()).expect("appending")).collect();
+        assert_eq!(spool.files.len(), 8);
+        let mut all = Vec::new();
+        let order = [0, 1, 0, 2, 3, 4, 5, 6, 7, 1].map(|n: usize| segments[n]);
+        spool.copy_last(order, &mut all).expect("copying");
+        assert!(all.chunks(WINDOW).map(|part| part[0]).eq(*b"0102345671") && all.len() == 10 * WINDOW);
+        // A second piece of a file that is gone is an error and nothing else.
+        assert!(spool.copy(segments[0], &mut Vec::new()).is_err());
+    }
+
+    #[test]
+    fn many_bytes_do_not_take_many_files() {
+        let mut spool = Spool { stride: 1000, ..Spool::new(0) };
+        for _ in 0..200_000 {
+            spool.append(&[b'x'; 100]).expect("appending");
+        }
+        assert!((20..200).contains(&spool.files.len()), "{}", spool.files.len());
     }
 
     #[test]

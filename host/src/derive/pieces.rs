@@ -261,13 +261,13 @@ impl Pieces {
     }
 
     fn write(&mut self, pieces: &[Place], out: &mut dyn Write) -> io::Result<()> {
-        let mut left = pieces.iter().filter(|piece| piece.length > 0).count();
-        let pieces = pieces.iter().filter(|piece| piece.length > 0).map(|piece| {
-            left -= 1;
+        let last = pieces.iter().rposition(|piece| piece.length > 0);
+        let pieces = pieces.iter().enumerate().filter(|(_, piece)| piece.length > 0).map(|(nth, piece)| {
             // Without the comma that follows the last piece, too.
-            let length = u64::from(piece.length) - u64::from(left == 0);
+            let length = u64::from(piece.length) - u64::from(Some(nth) == last);
             Segment { length, ..piece.segment() }
         });
-        self.spool.copy_all(pieces, out)
+        let is_last = self.index.is_empty() && self.events.is_empty();
+        if is_last { self.spool.copy_last(pieces, out) } else { self.spool.copy_all(pieces, out) }
     }
 }
