@@ -14,6 +14,7 @@ use toolpath_plugin_api::{
 };
 
 use crate::agents::Agents;
+use crate::content::Content;
 use crate::facts::{Facts, News};
 use crate::known::is_known;
 use crate::lines::{End, Piece, Pieces};
@@ -215,8 +216,9 @@ impl<'i> Reader<'i> {
                 scope.adopt(&mut place);
                 self.queue.repeat(message.content);
                 self.before_notice(record, message.content, &place, scope, sink)?;
-                let returned = self.before_results(record, &message, &mut place, scope, sink)?;
-                turns::user(record, &message, &place, returned, &mut self.desk, sink)
+                let content = Content::of(message.content, &place.id, false);
+                let returned = self.before_results(record, &message, &content.results, &mut place, scope, sink)?;
+                turns::user(record, &message, content, &place, returned, &mut self.desk, sink)
             }
             // The prompt became a message of its own as well.
             Kind::Queued(attachment) if attachment.source.filled().is_some_and(|source| self.seen.has(&source)) => {

@@ -93,13 +93,6 @@ pub(crate) struct Desk {
     pub(crate) spills: Spills,
 }
 
-/// Ids of the calls that the results in `content` answer, where there are results and nothing but a list of blocks.
-pub(crate) fn calls_of<'a>(content: Field<'a>, record: &Record<'a>) -> Vec<Cow<'a, str>> {
-    let blocks = content.list().unwrap_or_default();
-    let blocks = blocks.into_iter().filter_map(Field::object::<Block<'_>>);
-    blocks.filter(is_result).filter_map(|block| call_of(&block, record)).collect()
-}
-
 /// The sub-agent that a report tells of.
 pub(crate) fn agent_of<'a>(report: &AgentReport<'a>) -> Option<Cow<'a, str>> {
     report.resumed.filled().or_else(|| report.agent_id.filled())
@@ -178,7 +171,8 @@ fn is_result(block: &Block<'_>) -> bool {
     block.kind.text().is_some_and(|kind| kind.ends_with("tool_result"))
 }
 
-fn call_of<'a>(block: &Block<'a>, record: &Record<'a>) -> Option<Cow<'a, str>> {
+/// Id of the call that a result answers.
+pub(crate) fn call_of<'a>(block: &Block<'a>, record: &Record<'a>) -> Option<Cow<'a, str>> {
     block.tool_use_id.id().or_else(|| record.source_tool_use.id())
 }
 

@@ -54,12 +54,12 @@ pub(crate) fn assistant(
 pub(crate) fn user(
     record: &Record<'_>,
     message: &Message<'_>,
+    content: Content<'_>,
     place: &Place<'_>,
     returned: Returned,
     desk: &mut Desk,
     sink: &mut Sink<'_>,
 ) -> Result<(), Stopped> {
-    let content = Content::of(message.content, &place.id, false);
     let signal = match &place.branch {
         _ if place.is_helpers => Some(Signal::HelperPrompt),
         Some(_) => words::of_agents_prompt(record, &content.text),

@@ -18,7 +18,7 @@ use crate::branches::branch;
 use crate::content::Content;
 use crate::place::Place;
 use crate::results::{self, HeldResult};
-use crate::shape::{AgentReport, Message, Record, Source};
+use crate::shape::{AgentReport, Block, Message, Record, Source};
 use crate::{digest, events, notices, turns, words};
 
 /// Files of sub-agents that are told one within the other; those beyond are told at the end.
@@ -60,11 +60,12 @@ impl Reader<'_> {
         &mut self,
         record: &Record<'_>,
         message: &Message<'_>,
+        results: &[Block<'_>],
         place: &mut Place<'_>,
         scope: &Scope,
         sink: &mut Sink<'_>,
     ) -> Result<Returned, Stopped> {
-        let calls = results::calls_of(message.content, record);
+        let calls: Vec<_> = results.iter().filter_map(|block| results::call_of(block, record)).collect();
         if calls.is_empty() {
             return Ok(Returned::Now);
         }
@@ -171,8 +172,9 @@ impl Reader<'_> {
                 turns::assistant(inner, &message, &within, &mut self.desk, sink)
             }
             Kind::User(message) => {
-                let returned = self.before_results(inner, &message, &mut within, scope, sink)?;
-                turns::user(inner, &message, &within, returned, &mut self.desk, sink)
+                let content = Content::of(message.content, &within.id, false);
+                let returned = self.before_results(inner, &message, &content.results, &mut within, scope, sink)?;
+                turns::user(inner, &message, content, &within, returned, &mut self.desk, sink)
             }
             _ => Ok(()),
         }
