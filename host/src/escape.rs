@@ -18,17 +18,22 @@ pub(crate) fn text<S: Serializer>(text: &impl AsRef<str>, to: S) -> Result<S::Ok
     if text.len() < LONG {
         return to.serialize_str(text);
     }
-    let json = BUFFER.with_borrow_mut(|buffer| {
+    // SAFETY: it is one JSON string.
+    let json = unsafe { RawValue::from_string_unchecked(quoted(text)) };
+    json.serialize(to)
+}
+
+/// The JSON string of a text.
+pub(crate) fn quoted(text: &str) -> String {
+    BUFFER.with_borrow_mut(|buffer| {
         buffer.clear();
         // It asks for room for the worst case, which memory of its own for each text would not be worth.
         json_escape_simd::escape_into(text, buffer);
         let json = buffer.clone();
         buffer.shrink_to(MOST_KEPT);
-        json
-    });
-    // SAFETY: an escaped text is a text, and one JSON string.
-    let json = unsafe { RawValue::from_string_unchecked(String::from_utf8_unchecked(json)) };
-    json.serialize(to)
+        // SAFETY: an escaped text is a text.
+        unsafe { String::from_utf8_unchecked(json) }
+    })
 }
 
 /// Bytes of the buffer that are kept for the next text.

@@ -18,7 +18,7 @@ use toolpath_plugin_api::kit::field::Field;
 use toolpath_plugin_api::kit::json::{is_canonical_string, mend_surrogates};
 use toolpath_plugin_api::kit::tree::Places;
 
-use crate::escape;
+use crate::escape::{self, quoted};
 
 /// Deeper values are kept as text: a document nests them in some levels of its own, and common readers stop at 128.
 const DEEPEST: usize = 100;
@@ -83,13 +83,6 @@ fn raw(json: String) -> Box<RawValue> {
     debug_assert!(RawValue::from_string(json.clone()).is_ok(), "{json}");
     // SAFETY: callers pass one JSON value without space around it.
     unsafe { RawValue::from_string_unchecked(json) }
-}
-
-/// The JSON string of a text.
-fn quoted(text: &str) -> String {
-    let mut json = Vec::new();
-    json_escape_simd::escape_into(text, &mut json);
-    String::from_utf8(json).expect("an escaped text is a text")
 }
 
 impl Serialize for Json<'_> {
