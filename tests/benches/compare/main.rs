@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 use clap::Parser;
 use toolpath_tests::generate::{Wanted, Written, bytes_from, folder, session, session_id};
 
-use crate::measure::{Taken, median, run};
+use crate::measure::{Taken, look_at, median, time};
 use crate::program::{Home, Program};
 use crate::table::{Row, Sizes, derived, growth, megabytes, seconds};
 
@@ -80,22 +80,33 @@ fn main() {
     }
 }
 
-/// Runs each of them once, to a file, and then all in turn; what fails is said and left out.
+/// How often a program's memory is looked at, at most.
+const LOOKS: usize = 3;
+
+/// Runs each of them once, to a file, and then all in turn: timed, and then with their memory looked at. What fails is said
+/// and left out.
 fn in_turn(runs: usize, home: &Home, programs: &[Program], command: &dyn Fn(Program) -> Option<Command>) -> Vec<Row> {
     let mut measured: Vec<(Program, u64, Vec<Taken>)> = Vec::new();
     for &program in programs {
         let Some(mut command) = command(program) else { continue };
         let file = home.path("output");
         let output = File::create(&file).expect("a file in the temporary folder");
-        match run(&mut command, output.into()) {
+        match time(&mut command, output.into()) {
             Ok(_) => measured.push((program, fs::metadata(&file).map_or(0, |about| about.len()), Vec::new())),
             Err(reason) => println!("{} {reason}", program.name()),
         }
+        fs::remove_file(&file).expect("the file that was just made");
     }
     for _ in 0..runs.max(1) {
         for (program, _, taken) in &mut measured {
             let mut command = command(*program).expect("there was one before");
-            taken.push(run(&mut command, Stdio::null()).expect("what succeeded before does again"));
+            taken.push(time(&mut command, Stdio::null()).expect("what succeeded before does again"));
+        }
+    }
+    for nth in 0..runs.clamp(1, LOOKS) {
+        for (program, _, taken) in &mut measured {
+            let mut command = command(*program).expect("there was one before");
+            taken[nth].memory = look_at(&mut command, Stdio::null()).expect("what succeeded before does again");
         }
     }
     let row = |(program, output, taken): (Program, u64, Vec<Taken>)| Row { program, output, taken: median(&taken) };
@@ -108,7 +119,12 @@ fn derive(args: &Args, home: &Home, programs: &[Program]) {
         let wanted = Wanted { bytes, seed };
         let file = home.sessions().join(format!("{}.jsonl", session_id(wanted)));
         let mut to = BufWriter::new(File::create(&file).expect("a file in the temporary folder"));
-        let written = session(wanted, &mut to).and_then(|written| to.flush().map(|()| written));
+        let written = session(wanted, &mut to).and_then(|written| {
+            to.flush()?;
+            // Else the system writes it to the disk while the programs run.
+            to.get_ref().sync_all()?;
+            Ok(written)
+        });
         let written = written.expect("room in the temporary folder");
         println!("\nderive {} MB, {} lines, {} ids", megabytes(written.bytes), written.lines, written.ids);
         let rows = in_turn(args.runs, home, programs, &|program| Some(program.derives(home, &file)));
@@ -142,7 +158,7 @@ fn start(home: &Home, programs: &[Program]) {
         .collect();
     for _ in 0..RUNS {
         for (name, command, taken) in &mut starts {
-            match run(command, Stdio::null()) {
+            match time(command, Stdio::null()) {
                 Ok(run) => taken.push(run),
                 Err(reason) => println!("{name} {reason}"),
             }

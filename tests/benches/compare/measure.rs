@@ -2,13 +2,15 @@
 //!
 //! Processor time is what the system adds up for children that ended, and their children. Memory is looked at while the
 //! program runs: `VmHWM` of it and of every process below it, at least every 5 ms and more often in the beginning, so
-//! growth in the last moment of a process can be missed. The system's own number for a whole run, `ru_maxrss`, will not do: it is that of the largest process only, and
-//! a process that starts another passes its own on.
+//! growth in the last moment of a process can be missed. The system's own number for a whole run, `ru_maxrss`, will not
+//! do: it is that of the largest process only, and a process that starts another passes its own on. Looking takes time of
+//! its own, from which a program that keeps all processors busy suffers most: so a run is looked at or timed, not both.
 
 #![expect(unsafe_code, reason = "asks the system for the time that children took")]
 
 use std::collections::HashMap;
-use std::process::{Command, Stdio};
+use std::io;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -35,26 +37,38 @@ pub(crate) struct Memory {
     pub(crate) at_once: u64,
 }
 
-/// Runs a program to its end; says what is wrong when it does not succeed.
-pub(crate) fn run(command: &mut Command, output: Stdio) -> Result<Taken, String> {
-    command.stdin(Stdio::null()).stdout(output).stderr(Stdio::null());
+/// Runs a program to its end and looks at its memory; says what is wrong when it does not succeed.
+pub(crate) fn look_at(command: &mut Command, output: Stdio) -> Result<Option<Memory>, String> {
+    run(command, output, |child| {
+        let (id, has_ended) = (child.id(), AtomicBool::new(false));
+        std::thread::scope(|threads| {
+            let watch = threads.spawn(|| watch(id, &has_ended));
+            let status = child.wait();
+            has_ended.store(true, Ordering::Relaxed);
+            (status, watch.join().unwrap_or_default())
+        })
+    })
+}
+
+/// Runs a program to its end, without a look at its memory; says what is wrong when it does not succeed.
+pub(crate) fn time(command: &mut Command, output: Stdio) -> Result<Taken, String> {
     let before = cpu_of_children();
     let start = Instant::now();
-    let mut child = command.spawn().map_err(|err| format!("does not start: {err}"))?;
-    let (id, has_ended) = (child.id(), AtomicBool::new(false));
-    let (status, wall, memory) = std::thread::scope(|threads| {
-        let watch = threads.spawn(|| watch(id, &has_ended));
-        let status = child.wait();
-        let wall = start.elapsed();
-        has_ended.store(true, Ordering::Relaxed);
-        (status, wall, watch.join().unwrap_or_default())
-    });
-    let status = status.map_err(|err| format!("does not end: {err}"))?;
-    if !status.success() {
-        return Err(format!("failed: {status}"));
-    }
+    let wall = run(command, output, |child| (child.wait(), start.elapsed()))?;
     let cpu = cpu_of_children().zip(before).map(|(after, before)| (after - before).as_secs_f64());
-    Ok(Taken { wall: wall.as_secs_f64(), cpu, memory })
+    Ok(Taken { wall: wall.as_secs_f64(), cpu, memory: None })
+}
+
+fn run<T>(
+    command: &mut Command,
+    output: Stdio,
+    wait: impl FnOnce(&mut Child) -> (io::Result<ExitStatus>, T),
+) -> Result<T, String> {
+    command.stdin(Stdio::null()).stdout(output).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|err| format!("does not start: {err}"))?;
+    let (status, waited) = wait(&mut child);
+    let status = status.map_err(|err| format!("does not end: {err}"))?;
+    if status.success() { Ok(waited) } else { Err(format!("failed: {status}")) }
 }
 
 /// User and system time of all children that ended so far, and of theirs.

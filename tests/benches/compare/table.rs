@@ -88,5 +88,5 @@ pub(crate) fn megabytes(bytes: u64) -> String {
 }
 
 fn times(ratio: Option<f64>) -> String {
-    ratio.map_or("-".to_owned(), |ratio| format!("x{ratio:.2}"))
+    ratio.map_or("-".to_owned(), |ratio| format!("x{ratio:.3}"))
 }
