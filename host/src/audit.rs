@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::cli::Audit;
@@ -44,7 +44,7 @@ pub fn run(args: &Audit) -> Result<(), Error> {
     }
     let text = match (args.json, audits.as_slice()) {
         (true, [one]) if is_one => format!("{:#}\n", as_json(one)),
-        (true, several) => format!("{:#}\n", set_as_json(several, &failed)),
+        (true, several) => set_as_json(several, &failed),
         (false, [one]) if is_one => one_text(one),
         (false, several) => set_text(several),
     };
@@ -117,18 +117,29 @@ impl Total {
     }
 }
 
-fn set_as_json(audits: &[Known], failed: &[Value]) -> Value {
+fn set_as_json(audits: &[Known], failed: &[Value]) -> String {
     let total = Total::of(audits);
-    json!({
-        "sessions": audits.iter().map(as_json).collect::<Vec<_>>(),
-        "failed": failed,
-        "total": {
-            "sessions": audits.len(), "actors": total.tally.actors, "tokens": total.tally.tokens,
-            "models": total.tally.models, "harness_turns": total.harness_turns,
-            "sessions_with_harness_turns": total.sessions_with_harness_turns,
-            "records": Records::from(total.balance),
-        },
-    })
+    let total = json!({
+        "sessions": audits.len(), "actors": total.tally.actors, "tokens": total.tally.tokens,
+        "models": total.tally.models, "harness_turns": total.harness_turns,
+        "sessions_with_harness_turns": total.sessions_with_harness_turns,
+        "records": Records::from(total.balance),
+    });
+    let json = serde_json::to_string_pretty(&Set { failed, sessions: audits, total });
+    json.expect("values without keys that are no texts are JSON") + "\n"
+}
+
+/// Several audits, of which only one at a time takes the memory of its values: many times that of its text.
+#[derive(Serialize)]
+struct Set<'a> {
+    failed: &'a [Value],
+    #[serde(serialize_with = "each_as_json")]
+    sessions: &'a [Known],
+    total: Value,
+}
+
+fn each_as_json<S: Serializer>(audits: &[Known], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(audits.iter().map(as_json))
 }
 
 fn tokens_cells(tokens: Tokens) -> String {
