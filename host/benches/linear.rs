@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use toolpath_host::derive::{Detail, Form};
 use toolpath_host::document::{self, Choices};
 use toolpath_host::intake::{Ended, Intake, Reading};
-use toolpath_host::json::{Json, Words};
+use toolpath_host::json::Json;
 use toolpath_host::record::{EventRecord, Origin, ResultRecord, SessionFacts, TurnRecord};
 use toolpath_host::report::Report;
 use toolpath_host::turn::{Role, TokenUsage, ToolInvocation, ToolResult, Turn};
+use toolpath_host::words::Words;
 
 const SIZE: usize = 200_000;
 

@@ -2,13 +2,14 @@
 //!
 //! A frame is its length (4 bytes, little endian, what follows it not included), its kind (1 byte) and its body. Texts
 //! are a length and UTF-8; a list is its length and its items. Whoever writes frames is not trusted: lengths are
-//! checked before anything is allocated, texts are checked to be UTF-8, and JSON to be JSON.
+//! checked before anything is allocated, and texts are checked to be UTF-8. JSON is a text here: the
+//! [`Intake`](crate::intake::Intake) reads it, whoever told it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::intake::Ended;
-use crate::json::{Json, Words};
+use crate::json::Json;
 use crate::record::{
     Branch, Diagnostic, Disposition, EventRecord, Listed, Origin, ResultRecord, SessionFacts, Severity, SkipRecord,
     TurnRecord,
@@ -16,6 +17,7 @@ use crate::record::{
 use crate::turn::{
     DelegatedWork, Environment, FileMutation, Role, TokenUsage, ToolCategory, ToolInvocation, ToolResult, Turn,
 };
+use crate::words::Words;
 
 /// Most bytes that a frame may have.
 pub const LONGEST: usize = 256 * 1024 * 1024;

@@ -1,8 +1,8 @@
 //! Records in, one disposition each: the host's side of what a plugin tells.
 //!
 //! [`Intake`] is what a plugin's calls become, whoever carries them: the sink within this process does, and a pipe from another
-//! can. [`Reading`] is the one that derives: it keeps the order of calls, adds up the balance and holds the host's own
-//! failures, which never cross to the plugin.
+//! can. [`Reading`] is the one that derives: it keeps the order of calls, reads the JSON in them, adds up the balance and holds
+//! the host's own failures, which never cross to the plugin.
 
 use std::sync::Arc;
 

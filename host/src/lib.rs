@@ -46,4 +46,5 @@ pub mod stream;
 pub mod turn;
 pub mod validate;
 pub mod view;
+pub mod words;
 pub mod worker;

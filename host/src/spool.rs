@@ -1,4 +1,4 @@
-//! A place for bytes that are written once and read later: memory first, then an unnamed temporary file.
+//! A place for bytes that are written once and read later: memory first, then unnamed temporary files.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

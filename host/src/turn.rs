@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::json::{Json, Words};
+use crate::json::Json;
+use crate::words::Words;
 
 /// Text that is borrowed or owned.
 pub type Text<'a> = Cow<'a, str>;

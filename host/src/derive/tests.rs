@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 use crate::derive::{Detail, Form};
 use crate::document::{self, Choices};
 use crate::intake::{Balance, Ended, Intake, Reading};
-use crate::json::{Json, Words};
+use crate::json::Json;
 use crate::record::{Branch, Disposition, EventRecord, Origin, ResultRecord, SessionFacts, SkipRecord, TurnRecord};
 use crate::report::Report;
 use crate::turn::{ToolResult, Turn};
+use crate::words::Words;
 
 /// What a plugin tells, in wire form.
 enum Tell {

@@ -214,7 +214,7 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Words;
+    use crate::words::Words;
 
     fn held(name: &str) -> Held {
         let call = |id: &str| format!(r#"{{"id":"{id}","name":"Edit","input":{{"file_path":"/a"}},"result":null}}"#);

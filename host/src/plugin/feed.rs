@@ -21,7 +21,7 @@ use toolpath_plugin_api::view::{
 };
 
 use crate::intake::{Ended, Flow, Intake};
-use crate::json::{Json, Words};
+use crate::json::Json;
 use crate::record::{
     Branch, Diagnostic, Disposition, EventRecord, Listed, Origin, ResultRecord, SessionFacts, Severity, SkipRecord,
     TurnRecord,
@@ -29,6 +29,7 @@ use crate::record::{
 use crate::turn::{
     DelegatedWork, Environment, FileMutation, Role, Text, TokenUsage, ToolCategory, ToolInvocation, ToolResult, Turn,
 };
+use crate::words::Words;
 
 /// A session as a plugin is asked to read it.
 #[derive(Clone, Copy, Debug)]
@@ -255,10 +256,14 @@ fn origin_from(view: OriginView) -> Origin {
     Origin { file: view.file, line: view.line, offset: view.offset, length: view.length }
 }
 
+/// The JSON text of a known `ext` key.
+fn entry_of<'a>(view: RSlice<'a, ExtView<'a>>, key: &str) -> Option<&'a str> {
+    view.as_slice().iter().find(|entry| entry.key.as_str() == key).map(|entry| entry.json.as_str())
+}
+
 /// The value of a known `ext` key.
 fn extra(view: RSlice<'_, ExtView<'_>>, key: &str) -> Option<Value> {
-    let entry = view.as_slice().iter().find(|entry| entry.key.as_str() == key)?;
-    serde_json::from_str(entry.json.as_str()).ok()
+    serde_json::from_str(entry_of(view, key)?).ok()
 }
 
 fn branch_from(view: RSlice<'_, ExtView<'_>>) -> Option<Branch> {
@@ -406,9 +411,8 @@ fn result_from<'a>(view: &ToolResultView<'a>) -> ResultRecord<'a> {
         mutation
     };
     let mut result = body_from(view.body);
-    let words = view.ext.as_slice().iter().find(|entry| entry.key.as_str() == ext::CONTENT);
-    if let Some(words) = words {
-        result.content = Words::told(words.json.as_str());
+    if let Some(json) = entry_of(view.ext, ext::CONTENT) {
+        result.content = Words::told(json);
     }
     ResultRecord {
         call_id: text(view.call_id),
